@@ -1,0 +1,154 @@
+"""Asking and answering: the public Answer, its events, and the generator's own door."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from services.shared.contracts.base import Request, Response
+from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId, VersionId
+from services.shared.contracts.search import Filters, IndexState, Passage
+
+
+class Turn(Request):
+    """One earlier exchange of the conversation."""
+
+    question: str
+    answer: str
+
+
+class AskRequest(Request):
+    question: str
+    filters: Filters | None = None
+    stream: bool = False
+    explain: bool = False
+    history: list[Turn] | None = Field(default=None, max_length=20)
+
+
+class AnswerStatus(StrEnum):
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+    DECLINED = "declined"
+
+
+class AnswerReason(StrEnum):
+    """Why there is no answer."""
+
+    NOTHING_RELEVANT = "nothing_relevant"
+    NOT_SUPPORTED = "not_supported"
+    GUARDRAIL = "guardrail"
+    WRITER_UNAVAILABLE = "writer_unavailable"
+
+
+class Citation(Response):
+    """Where a sentence comes from: ``quote`` equals ``extracted_text[start:end]`` of that version exactly."""
+
+    n: int = Field(description="The [n] in the answer's text, from 1")
+    document_id: DocumentId
+    version: VersionId
+    title: str
+    source: str | None
+    section: str
+    type: str | None
+    chunk_id: ChunkId
+    start: int = Field(description="Unicode code points in the extracted text")
+    end: int
+    quote: str
+    url: str = Field(description="Opens the source at the marked place, relative to the gateway")
+
+
+class Claim(Response):
+    """One sentence of the answer and whether its passages support it."""
+
+    text: str
+    supported: bool
+    score: float = Field(description="Support by the cited passages, 0 to 1")
+    citations: list[int]
+
+
+class WriterModel(Response):
+    writer: str = Field(description="extractive, ollama or openai")
+    name: str | None = Field(description="The model's name; null for extractive")
+
+
+class Answer(Response):
+    """The whole answer, as returned, streamed last and stored as a job's result."""
+
+    id: str
+    status: AnswerStatus
+    text: str = Field(description="Carries [1] markers")
+    reason: AnswerReason | None
+    confidence: float = Field(description="Probability that the content answers the question, 0 to 1")
+    citations: list[Citation]
+    claims: list[Claim]
+    sub_questions: list[str]
+    passages_used: list[ChunkId]
+    degraded: list[str] = Field(description="What had to be left out, e.g. decomposition_skipped")
+    model: WriterModel
+    index: IndexState
+    timings_ms: dict[str, float]
+    trace_id: str
+    trace: dict[str, Any] | None
+
+
+class WriteRequest(Request):
+    """Gateway to generator, ``POST /write``; answered as NDJSON lines of WriteEvent."""
+
+    space: SpaceId
+    question: str
+    passages: list[Passage] = Field(max_length=20)
+    persona: str = Field(description="Who speaks, one sentence")
+    language: str = Field(description="BCP 47")
+
+
+class Span(Response):
+    """A quotation: ``passages[passage].text[start:end] == quote``, offsets inside the passage's text."""
+
+    passage: int = Field(description="Index into the request's passages, from 0")
+    start: int
+    end: int
+    quote: str
+
+
+class SentenceWritten(Response):
+    """One checked sentence; only these reach a client."""
+
+    event: Literal["sentence"]
+    text: str = Field(description="Without markers")
+    spans: list[Span] = Field(description="What supports it; never empty")
+    score: float
+
+
+class WritingDone(Response):
+    """The last line of a writing."""
+
+    event: Literal["done"]
+    reason: AnswerReason | None = Field(description="null when sentences were written")
+    confidence: float
+    dropped: list[Claim] = Field(description="Sentences that were written but not supported; never shown")
+    degraded: list[str]
+    model: WriterModel
+
+
+WriteEvent = Annotated[SentenceWritten | WritingDone, Field(discriminator="event")]
+
+
+class StageEvent(Response):
+    """SSE ``stage``: what is happening now."""
+
+    stage: str = Field(description="clean, retrieve, write, check")
+    elapsed_ms: float
+
+
+class SourcesEvent(Response):
+    """SSE ``sources``: the passages that the answer may use."""
+
+    passages: list[Passage]
+
+
+class SentenceEvent(Response):
+    """SSE ``sentence``: a checked sentence with its citations."""
+
+    n: int = Field(description="From 1")
+    text: str = Field(description="Carries [1] markers")
+    citations: list[Citation]

@@ -1,0 +1,35 @@
+"""The owner's profile: who the content is about, how to speak, and the fixed texts."""
+
+from pydantic import Field
+
+from services.shared.contracts.base import Request
+
+
+class Pronouns(Request):
+    """Words that stand for the subject in a visitor's question."""
+
+    subject: list[str] = Field(default_factory=list, description="such as she; becomes the subject's name")
+    possessive: list[str] = Field(default_factory=list, description="such as her; becomes the name with 's")
+
+
+class Subject(Request):
+    name: str = Field(description="The person, company or product that the content is about")
+    aliases: list[str] = Field(default_factory=list, description="Other names for it, replaced by the name")
+    pronouns: Pronouns = Field(default_factory=Pronouns)
+
+
+class FixedTexts(Request):
+    """Sentences said word for word."""
+
+    not_found: str = "The documents I have do not answer that."
+    declined: str = "I can only answer questions from the documents I have."
+    topics_intro: str = "The closest topics I have are:"
+
+
+class Profile(Request):
+    """``profile.yaml``. Every part may be left out."""
+
+    subject: Subject | None = None
+    persona: str = "A plain, friendly assistant that answers from the documents only."
+    language: str = "en"
+    texts: FixedTexts = Field(default_factory=FixedTexts)

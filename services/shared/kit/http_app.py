@@ -1,0 +1,152 @@
+"""The common front of every HTTP service: request ids, problem documents, health."""
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from importlib.metadata import PackageNotFoundError, version
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from services.shared.contracts.errors import STATUS, ErrorCode, Problem, RagstoneError
+from services.shared.contracts.health import Health, Readiness
+from services.shared.kit.logs import get_logger
+from services.shared.kit.request_context import REQUEST_ID_HEADER, enter_request, request_id
+
+log = get_logger(__name__)
+
+PROBLEM_TYPE = "application/problem+json"
+
+_CODE_OF_STATUS = {
+    404: ErrorCode.ROUTE_NOT_FOUND,
+    405: ErrorCode.METHOD_NOT_ALLOWED,
+    413: ErrorCode.BODY_TOO_LARGE,
+    415: ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+}
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+ReadyCheck = Callable[[FastAPI], Awaitable[Readiness]]
+
+
+def product_version() -> str:
+    """Version of the installed distribution."""
+    try:
+        return version("ragstone")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def service_app(*, service: str, title: str, lifespan: Lifespan, ready: ReadyCheck) -> FastAPI:
+    """A FastAPI app that answers /healthz and /readyz and turns every error into a problem document."""
+    app = FastAPI(title=title, version=product_version(), lifespan=lifespan)
+    app.add_middleware(RequestContext)
+    app.add_exception_handler(RagstoneError, _ragstone_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+
+    @app.get("/healthz", tags=["health"])
+    async def healthz() -> Health:
+        """Alive: the process answers."""
+        return Health(status="ok", service=service, version=product_version())
+
+    @app.get("/readyz", tags=["health"], response_model=Readiness)
+    async def readyz(request: Request) -> JSONResponse:
+        """Ready to work, each part named; 503 while one is not."""
+        readiness = await ready(request.app)
+        return JSONResponse(readiness.model_dump(mode="json"), status_code=200 if readiness.ready else 503)
+
+    return app
+
+
+def problem_response(error: RagstoneError) -> JSONResponse:
+    """The wire form of an error."""
+    headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
+    return JSONResponse(
+        problem_of(error).model_dump(mode="json"), status_code=error.status, media_type=PROBLEM_TYPE, headers=headers
+    )
+
+
+def problem_of(error: RagstoneError) -> Problem:
+    """The problem document of an error, with this request's id."""
+    return Problem(
+        type=f"urn:ragstone:problem:{error.code}",
+        title=error.code.replace("_", " ").capitalize(),
+        status=error.status,
+        detail=error.detail,
+        code=error.code,
+        request_id=request_id(),
+    )
+
+
+async def _ragstone_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RagstoneError)
+    return problem_response(error)
+
+
+async def _validation_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return problem_response(RagstoneError(ErrorCode.INVALID_REQUEST, describe_validation(error)))
+
+
+def describe_validation(error: RequestValidationError) -> str:
+    """The faulty fields of a request as one sentence each."""
+    parts = []
+    for fault in error.errors()[:8]:
+        where = ".".join(str(step) for step in fault["loc"] if step != "body") or "body"
+        parts.append(f"{where}: {fault['msg']}")
+    return "; ".join(parts)
+
+
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    code = _CODE_OF_STATUS.get(error.status_code, ErrorCode.INVALID_REQUEST)
+    if error.status_code >= 500:
+        code = ErrorCode.INTERNAL
+    detail = {
+        ErrorCode.ROUTE_NOT_FOUND: f"There is no route {request.url.path}; see /docs for all of them.",
+        ErrorCode.METHOD_NOT_ALLOWED: f"{request.url.path} does not take {request.method}.",
+    }.get(code, str(error.detail))
+    response = problem_response(RagstoneError(code, detail))
+    response.status_code = error.status_code if error.status_code != STATUS[code] else STATUS[code]
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+class RequestContext:
+    """Gives each request its id, answers 500 as a problem document, and writes one access line."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        chosen = enter_request(Headers(scope=scope).get(REQUEST_ID_HEADER))
+        began = time.perf_counter()
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = chosen
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_id)
+        except Exception:
+            log.exception("request_failed", path=scope["path"])
+            if status:
+                raise
+            detail = f"Something went wrong that should not have; the log has it under request id {chosen}."
+            await problem_response(RagstoneError(ErrorCode.INTERNAL, detail))(scope, receive, send_with_id)
+        finally:
+            if scope["path"] not in ("/healthz", "/readyz"):
+                elapsed_ms = round(1000 * (time.perf_counter() - began), 1)
+                log.info("request", method=scope["method"], path=scope["path"], status=status, ms=elapsed_ms)

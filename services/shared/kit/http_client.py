@@ -1,0 +1,105 @@
+"""How one service calls another: pooled, with the request's id, and with errors that keep their code."""
+
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
+from services.shared.kit.request_context import REQUEST_ID_HEADER, request_id
+
+Answered = TypeVar("Answered", bound=BaseModel)
+
+
+class ServiceClient:
+    """JSON over HTTP to one service.
+
+    A problem document from the other side is raised as the same RagstoneError here; a side that cannot be
+    reached, times out or talks nonsense is raised as ``unavailable`` with its name and what to do.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        base_url: str,
+        unavailable: ErrorCode,
+        timeout_s: float,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._name = name
+        self._base_url = base_url
+        self._unavailable = unavailable
+        self._client = httpx.AsyncClient(
+            base_url=base_url,
+            timeout=httpx.Timeout(timeout_s, connect=2.0),
+            transport=transport,
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=20),
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close the pool."""
+        await self._client.aclose()
+
+    async def get(self, path: str, answer: type[Answered], *, accept: tuple[int, ...] = ()) -> Answered:
+        """GET a message; statuses in ``accept`` are answers too (a 503 readiness, for example)."""
+        return await self._call("GET", path, None, answer, accept)
+
+    async def post(self, path: str, body: BaseModel, answer: type[Answered]) -> Answered:
+        """POST a message and read the answer."""
+        return await self._call("POST", path, body, answer, ())
+
+    async def stream_lines(self, path: str, body: BaseModel) -> AsyncIterator[str]:
+        """POST a message and yield the non-empty lines of the answer as they arrive.
+
+        Leaving the iteration closes the connection, which tells the other side to stop.
+        """
+        try:
+            async with self._client.stream(
+                "POST", path, content=body.model_dump_json(), headers=self._headers()
+            ) as response:
+                if response.is_error:
+                    await response.aread()
+                    raise self._error_of(response)
+                async for line in response.aiter_lines():
+                    if line.strip():
+                        yield line
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+
+    async def _call(
+        self, method: str, path: str, body: BaseModel | None, answer: type[Answered], accept: tuple[int, ...]
+    ) -> Answered:
+        content = None if body is None else body.model_dump_json()
+        try:
+            response = await self._client.request(method, path, content=content, headers=self._headers())
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+        if response.is_error and response.status_code not in accept:
+            raise self._error_of(response)
+        try:
+            return answer.model_validate_json(response.content)
+        except ValidationError as error:
+            detail = f"The {self._name} answered in a form this version does not know; run the same version everywhere."
+            raise RagstoneError(self._unavailable, detail) from error
+
+    def _headers(self) -> dict[str, str]:
+        return {"Content-Type": "application/json", REQUEST_ID_HEADER: request_id()}
+
+    def _error_of(self, response: httpx.Response) -> RagstoneError:
+        try:
+            problem = Problem.model_validate_json(response.content)
+        except ValidationError:
+            detail = f"The {self._name} answered {response.status_code} without saying why; see its log."
+            return RagstoneError(self._unavailable, detail)
+        retry_after = response.headers.get("Retry-After", "")
+        return RagstoneError(
+            problem.code, problem.detail, retry_after_s=int(retry_after) if retry_after.isdigit() else None
+        )
+
+    def _unreachable(self, error: httpx.HTTPError) -> RagstoneError:
+        why = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
+        detail = f"The {self._name} at {self._base_url} {why} ({type(error).__name__}); is it running? See /readyz."
+        return RagstoneError(self._unavailable, detail, retry_after_s=5)

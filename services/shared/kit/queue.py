@@ -1,0 +1,55 @@
+"""The Celery application, and the bell that tells workers that the catalog holds a job."""
+
+from celery import Celery
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import JobId
+from services.shared.contracts.jobs import DOORBELL_EXPIRES_S, WORK_TASK, Doorbell, Queue
+from services.shared.kit.settings import JobSettings, RedisSettings
+
+
+def celery_app(redis: RedisSettings, jobs: JobSettings) -> Celery:
+    """Celery over Redis: JSON only, no results (outcomes live in the catalog), one message at a time."""
+    app = Celery("ragstone", broker=redis.redis_url)
+    app.conf.update(
+        task_serializer="json",
+        accept_content=["json"],
+        task_ignore_result=True,
+        task_default_queue=Queue.INGEST.value,
+        task_time_limit=jobs.job_time_limit_s + 30,
+        task_soft_time_limit=jobs.job_time_limit_s,
+        task_publish_retry=False,
+        worker_prefetch_multiplier=1,
+        worker_hijack_root_logger=False,
+        worker_send_task_events=False,
+        broker_connection_retry_on_startup=True,
+        broker_transport_options={
+            "socket_connect_timeout": redis.redis_timeout_s,
+            "socket_timeout": max(10.0, redis.redis_timeout_s),
+            "global_keyprefix": "ragstone:",
+        },
+    )
+    return app
+
+
+class Bell:
+    """Rings workers. A ring that is lost loses nothing: the reconciler rings again for jobs that wait."""
+
+    def __init__(self, app: Celery) -> None:
+        self._app = app
+
+    def ring(self, queue: Queue, job_id: JobId, request_id: str) -> None:
+        """Queue a message for one job.
+
+        Raises: RagstoneError (queue_unavailable) when Redis does not take it.
+        """
+        doorbell = Doorbell(job_id=job_id, request_id=request_id)
+        try:
+            self._app.send_task(
+                WORK_TASK, kwargs={"message": doorbell.model_dump()}, queue=queue.value, expires=DOORBELL_EXPIRES_S
+            )
+        except (OperationalError, RedisError, OSError) as error:
+            detail = "Redis did not take the message; the job waits in the catalog and is queued when Redis is back."
+            raise RagstoneError(ErrorCode.QUEUE_UNAVAILABLE, detail) from error
