@@ -1,0 +1,84 @@
+# Ragstone from a shell. `make run` needs nothing but Python 3.11 or newer.
+#
+#   PYTHON=python3.12        another Python for .venv
+#   TORCH_INDEX_URL=…        where torch comes from. On Linux without a CUDA card, the plain package brings some
+#                            gigabytes of CUDA along; PyTorch's CPU wheel index (see pytorch.org/get-started) does not.
+#   PIP_FIND_LINKS and pip's other settings work as they always do.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3,\
+	$(shell $(name) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(name))))
+PIP := $(BIN)/python -m pip
+QUESTION ?= What has Juno Tarkwell not done with Kubernetes?
+URL ?= http://127.0.0.1:$(or $(RAGSTONE_PORT),8000)
+PINS := pyproject.toml constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run up down test test-unit test-postgres check check-code eval bench lock clean
+
+help: ## This list
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+setup: $(VENV)/.dev ## Make .venv with everything that running and testing needs
+
+run: $(VENV)/.local ## Start everything, ingest the sample corpus, ask one question, serve until Ctrl-C
+	@exec $(BIN)/ragstone up --ingest corpus --ask "$(QUESTION)"
+
+up: $(VENV)/.local ## Start everything in the background
+	@exec $(BIN)/ragstone up --background
+
+down: $(VENV)/.local ## Stop what `make up` started
+	@exec $(BIN)/ragstone down
+
+test: $(VENV)/.dev ## Every test, with the real Redis, Chroma, worker and services
+	$(BIN)/python -m pytest
+
+test-unit: $(VENV)/.dev ## The tests that need no socket, disk or model
+	$(BIN)/python -m pytest tests/unit
+
+test-postgres: $(VENV)/.postgres ## The catalog's tests on a throw-away PostgreSQL
+	tests/with_postgres.sh $(BIN)/python -m pytest tests/contract/catalog
+
+check: check-code test-unit ## Everything that should be green before a commit, under a minute
+
+check-code: $(VENV)/.dev ## Format, lint, types and the walls between the rooms
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+eval: $(VENV)/.dev ## Ask the questions about the sample corpus, and say what became of each
+	$(BIN)/ragstone up --background --ingest corpus
+	$(BIN)/python -m benchmarks.site_questions evals/sample_questions.jsonl --url $(URL)
+
+bench: $(VENV)/.dev ## Retrieval measured on a collection with judgements: make bench DATA=FOLDER (see docs/benchmarks.md)
+	@test -n "$(DATA)" || { echo "Name a folder of corpus, queries and judgements: make bench DATA=FOLDER"; exit 2; }
+	$(BIN)/ragstone up --background
+	$(BIN)/python -m benchmarks.ir_through_system $(DATA) --url $(URL)
+
+lock: ## Write constraints.txt anew from what pyproject.toml allows (takes minutes)
+	sh .ci/lock
+
+clean: ## Remove .venv and caches; the state folder .ragstone stays
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# Each stamp is as new as the pins it was installed from, so that a second start installs nothing.
+$(VENV)/.torch: $(PINS)
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found; install one, or name it: make PYTHON=…"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install -q -c constraints.txt $(if $(TORCH_INDEX_URL),--index-url $(TORCH_INDEX_URL)) torch==2.13.0
+	@touch $@
+
+$(VENV)/.local: $(VENV)/.torch
+	$(PIP) install -q -c constraints.txt -e '.[local]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.torch
+	$(PIP) install -q -c constraints.txt -e '.[local,dev]'
+	@touch $(VENV)/.local $@
+
+$(VENV)/.postgres: $(VENV)/.dev
+	$(PIP) install -q -c constraints.txt -e '.[local,dev,postgres]'
+	@touch $@

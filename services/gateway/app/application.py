@@ -1,0 +1,45 @@
+"""The gateway's HTTP application: all doors, one limit on bodies, and readiness."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+from services.gateway.app import documents, jobs, pages, questions
+from services.gateway.app.limits import BodyLimit
+from services.gateway.wiring import Gateway
+from services.shared.contracts.health import Readiness
+from services.shared.kit.http_app import service_app
+
+NEEDED = ("catalog", "retriever", "generator")
+"""Parts without which no question is answered; the others are shown only."""
+
+
+async def _nothing_to_close() -> None:
+    pass
+
+
+def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _nothing_to_close) -> FastAPI:
+    """The application over a wired gateway; ``close`` runs at the end."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await close()
+
+    app = service_app(service="gateway", title="Ragstone", lifespan=lifespan, ready=_ready)
+    app.state.gateway = gateway
+    # Innermost, so that a refusal carries the request's id and becomes a problem document.
+    app.user_middleware.append(
+        Middleware(BodyLimit, upload_path=documents.UPLOAD_PATH, upload_bytes=gateway.settings.body_max_bytes)
+    )
+    for door in (questions, documents, jobs, pages):
+        app.include_router(door.router)
+    return app
+
+
+async def _ready(app: FastAPI) -> Readiness:
+    gateway: Gateway = app.state.gateway
+    parts = await gateway.parts.look()
+    return Readiness(ready=all(parts[name].ready for name in NEEDED), parts=parts)

@@ -1,0 +1,63 @@
+"""Doors for jobs: what is under way, and what became of it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, SpaceOf
+from services.gateway.app.streams import EVENTS, Named, event_stream
+from services.shared.contracts.ids import JobId
+from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState
+from services.shared.kit.request_context import request_id
+
+router = APIRouter(tags=["jobs"], responses=PROBLEMS)
+
+States = Annotated[list[JobState] | None, Query(description="Only jobs in one of these states")]
+
+
+@router.get("/v1/jobs")
+async def list_jobs(
+    gateway: GatewayOf, space: SpaceOf, state: States = None, limit: Limit = 50, cursor: Cursor = None
+) -> JobList:
+    """The space's jobs, newest first, with counts by state."""
+    return await gateway.jobs.page(space, states=state, limit=limit, cursor=cursor)
+
+
+@router.get("/v1/jobs/{id}")
+async def get_job(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Job:
+    """One job; its outcome is kept after it ended."""
+    return await gateway.jobs.one(space, id)
+
+
+@router.get("/v1/jobs/{id}/items")
+async def list_items(
+    id: JobId, gateway: GatewayOf, space: SpaceOf, limit: Limit = 50, cursor: Cursor = None
+) -> JobItemList:
+    """The documents of a batch, each with its own outcome."""
+    return await gateway.jobs.items(space, id, limit=limit, cursor=cursor)
+
+
+@router.get("/v1/jobs/{id}/events", response_class=Response, responses=EVENTS)
+async def job_events(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Response:
+    """The whole job as event "job", now and at each change; ends when the job does."""
+    return await event_stream(_named(gateway.watch.watch(space, id)))
+
+
+@router.post("/v1/jobs/{id}/cancel")
+async def cancel_job(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Job:
+    """Cancel a waiting job at once; ask a running one to stop."""
+    return await gateway.jobs.cancel(space, id)
+
+
+@router.post("/v1/jobs/{id}/retry")
+async def retry_job(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Job:
+    """Queue a failed or cancelled job again."""
+    return await gateway.watch.retry(space, id, request_id())
+
+
+async def _named(jobs: AsyncGenerator[Job, None]) -> AsyncGenerator[Named, None]:
+    async with aclosing(jobs):
+        async for job in jobs:
+            yield "job", job

@@ -1,0 +1,71 @@
+"""The page: static files beside this package, no build step, nothing from elsewhere."""
+
+from functools import cache
+from pathlib import Path
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse, HTMLResponse, Response
+from starlette.exceptions import HTTPException
+
+from services.gateway.app.common import GatewayOf
+from services.shared.contracts.profile import Profile
+
+FOLDER = Path(__file__).parent.parent / "page"
+MEDIA_TYPE_OF = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+async def index(gateway: GatewayOf) -> HTMLResponse:
+    """The page for people."""
+    return HTMLResponse(_index(gateway.profile), headers=PAGE_HEADERS)
+
+
+@router.get("/assets/{name}")
+async def asset(name: str) -> Response:
+    """A style sheet, script or picture of the page."""
+    if name not in _assets():
+        raise HTTPException(404)
+    headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}
+    return FileResponse(FOLDER / name, media_type=MEDIA_TYPE_OF[Path(name).suffix], headers=headers)
+
+
+def page_response(name: str, headers: dict[str, str]) -> HTMLResponse:
+    """A page without anything filled in."""
+    return HTMLResponse(_text(name), headers={**PAGE_HEADERS, **headers})
+
+
+def examples(profile: Profile) -> list[str]:
+    """Three questions to begin with."""
+    if profile.subject is None:
+        return ["What are these documents about?", "What changed most recently?", "What is not covered here?"]
+    name = profile.subject.name
+    return [f"Tell me about {name}.", f"What is {name} best known for?", f"What has {name} not done?"]
+
+
+@cache
+def _assets() -> frozenset[str]:
+    return frozenset(file.name for file in FOLDER.iterdir() if file.suffix in MEDIA_TYPE_OF)
+
+
+@cache
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _index(profile: Profile) -> str:
+    from jinja2 import Environment
+
+    template = Environment(autoescape=True).from_string(_text("index.html"))
+    subject = None if profile.subject is None else profile.subject.name
+    return template.render(subject=subject, language=profile.language, examples=examples(profile))

@@ -1,0 +1,57 @@
+"""Doors for questions: ask and search."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from services.gateway.app.common import PROBLEMS, GatewayOf, SpaceOf
+from services.gateway.app.streams import EVENTS, ClientGoneError, Named, event_stream, unless_gone
+from services.gateway.flow.ask import AskEvent
+from services.shared.contracts.answers import Answer, AskRequest, SentenceEvent, SourcesEvent, StageEvent
+from services.shared.contracts.search import SearchRequest, SearchResponse
+from services.shared.kit.request_context import request_id
+
+router = APIRouter(tags=["questions"], responses=PROBLEMS)
+
+_CLIENT_GONE = 499
+"""For the log alone; the client is not there to read it."""
+
+_EVENT_NAME: dict[type[Any], str] = {
+    StageEvent: "stage",
+    SourcesEvent: "sources",
+    SentenceEvent: "sentence",
+    Answer: "answer",
+}
+
+
+@router.post("/v1/ask", response_model=Answer, responses={**PROBLEMS, **EVENTS})
+async def ask(asked: AskRequest, request: Request, gateway: GatewayOf, space: SpaceOf) -> Answer | Response:
+    """Answer a question from the documents, each sentence cited; say so when they do not answer it.
+
+    As events: stage, sources, sentence, and answer (the whole Answer) or error last.
+    """
+    if asked.stream or "text/event-stream" in request.headers.get("accept", "").lower():
+        return await event_stream(_named(gateway.ask.events(space, asked, request_id())))
+    try:
+        return await unless_gone(request, gateway.ask.answer(space, asked, request_id()))
+    except ClientGoneError:
+        return Response(status_code=_CLIENT_GONE)
+
+
+@router.post("/v1/search", response_model=SearchResponse)
+async def search(
+    asked: SearchRequest, request: Request, gateway: GatewayOf, space: SpaceOf
+) -> SearchResponse | Response:
+    """Find passages, without writing."""
+    try:
+        return await unless_gone(request, gateway.find.search(space, asked))
+    except ClientGoneError:
+        return Response(status_code=_CLIENT_GONE)
+
+
+async def _named(events: AsyncGenerator[AskEvent, None]) -> AsyncGenerator[Named, None]:
+    async with aclosing(events):
+        async for event in events:
+            yield _EVENT_NAME[type(event)], event

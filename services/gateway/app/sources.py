@@ -1,0 +1,44 @@
+"""A document's text and original as responses that no browser runs as a page of ours."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+
+from services.gateway.app.pages import page_response
+from services.gateway.ports import Source
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The text (a page that shows it, for browsers) or the original",
+        "content": {"text/plain": {}, "text/html": {}, "application/octet-stream": {}},
+    }
+}
+
+_NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
+
+
+def wants_page(request: Request) -> bool:
+    """Does a person look at it? Programs, and our own page's scripts, do not accept text/html by name."""
+    return "text/html" in request.headers.get("accept", "").lower()
+
+
+def plain_text(source: Source) -> PlainTextResponse:
+    """The extracted text; citations count its code points."""
+    return PlainTextResponse(source.text, headers={**_NO_SNIFFING, "Vary": "Accept"})
+
+
+def viewer() -> HTMLResponse:
+    """A page that fetches this same address as text and marks the place."""
+    return page_response("source.html", {"Vary": "Accept"})
+
+
+def original(source: Source, path: Path) -> Response:
+    """The original bytes, always as a download and without any rights in the browser."""
+    return FileResponse(
+        path,
+        media_type=source.media_type,
+        filename=source.filename or f"{source.version}.md",
+        headers={**_NO_SNIFFING, "Content-Security-Policy": "sandbox; default-src 'none'"},
+    )

@@ -1,0 +1,117 @@
+"""Puts an Answer together from what was found, written and still holds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.gateway.domain.citations import Numbering, Quoted, with_markers
+from services.shared.contracts.answers import (
+    Answer,
+    AnswerReason,
+    AnswerStatus,
+    Claim,
+    WriterModel,
+    WritingDone,
+)
+from services.shared.contracts.profile import FixedTexts
+from services.shared.contracts.search import Passage, SearchResponse, Verdict
+
+TOPICS = 3
+"""How many of the closest topics an abstention names."""
+
+NO_WRITER = WriterModel(writer="none", name=None)
+"""Who wrote an answer that nobody was asked to write."""
+
+WRITER_AWAY = "I found passages that may answer this, but what writes the answers is not available right now."
+"""Said instead of the owner's not-found text, which would be untrue here."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What came of the writing: the sentences that hold, and the writer's own last word."""
+
+    kept: Sequence[Quoted]
+    dropped: int
+    done: WritingDone
+
+
+def early_end(reason: AnswerReason | None, degraded: Sequence[str] = ()) -> WritingDone:
+    """The last word of a writing that never began or broke off."""
+    return WritingDone(
+        event="done", reason=reason, confidence=1.0, dropped=[], degraded=list(degraded), model=NO_WRITER
+    )
+
+
+def must_abstain(verdict: Verdict, passages: Sequence[Passage]) -> bool:
+    """Nothing usable was found, so no writer is asked: it would answer from its own memory."""
+    return verdict.gate == "poor" or not passages
+
+
+def put_together(
+    found: SearchResponse,
+    passages: Sequence[Passage],
+    written: Written,
+    *,
+    texts: FixedTexts,
+    id: str,
+    trace_id: str,
+    timings_ms: dict[str, float],
+    explain: bool,
+) -> Answer:
+    """The Answer; ``passages`` are those whose versions are live still."""
+    numbering = Numbering()
+    claims: list[Claim] = []
+    declined = written.done.reason is AnswerReason.GUARDRAIL
+    away = written.done.reason is AnswerReason.WRITER_UNAVAILABLE
+    for sentence in () if declined or away else written.kept:
+        numbers = [citation.n for citation in numbering.cite(sentence)]
+        marked = with_markers(sentence.text, numbers)
+        claims.append(Claim(text=marked, supported=True, score=sentence.score, citations=numbers))
+    status, reason = _outcome(bool(claims), written.done.reason)
+    if claims:
+        text = " ".join(claim.text for claim in claims)
+    elif declined:
+        text = texts.declined
+    else:
+        text = abstention(WRITER_AWAY if away else texts.not_found, texts.topics_intro, passages)
+    dropped = ["sentences_dropped"] if written.dropped else []
+    return Answer(
+        id=id,
+        status=status,
+        text=text,
+        reason=reason,
+        confidence=max(0.0, min(found.verdict.answerable, written.done.confidence)),
+        citations=numbering.citations,
+        claims=claims,
+        sub_questions=found.sub_questions,
+        passages_used=[passage.chunk_id for passage in passages] if claims else [],
+        degraded=list(dict.fromkeys([*found.degraded, *written.done.degraded, *dropped])),
+        model=written.done.model,
+        index=found.index,
+        timings_ms=timings_ms,
+        trace_id=trace_id,
+        trace=_trace(found, written.done) if explain else None,
+    )
+
+
+def _outcome(answered: bool, reason: AnswerReason | None) -> tuple[AnswerStatus, AnswerReason | None]:
+    if answered:
+        return AnswerStatus.ANSWERED, None
+    if reason is AnswerReason.GUARDRAIL:
+        return AnswerStatus.DECLINED, reason
+    return AnswerStatus.ABSTAINED, reason or AnswerReason.NOT_SUPPORTED
+
+
+def abstention(text: str, topics_intro: str, passages: Sequence[Passage]) -> str:
+    """The fixed text, and below it the titles of the nearest passages, one a line."""
+    topics = list(dict.fromkeys(passage.title for passage in passages))[:TOPICS]
+    if not topics:
+        return text
+    return "\n".join([text, "", topics_intro, *(f"- {topic}" for topic in topics)])
+
+
+def _trace(found: SearchResponse, done: WritingDone) -> dict[str, object]:
+    return {
+        "retrieval": found.trace,
+        "verdict": found.verdict.model_dump(mode="json"),
+        "dropped": [claim.model_dump(mode="json") for claim in done.dropped],
+    }

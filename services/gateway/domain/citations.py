@@ -1,0 +1,128 @@
+"""From what the writer quotes to numbered citations that point into a document's extracted text."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote as percent_encoded
+
+from services.shared.contracts.answers import Citation, SentenceWritten, Span
+from services.shared.contracts.ids import DocumentId, VersionId
+from services.shared.contracts.search import Passage
+
+TextOf = tuple[DocumentId, VersionId]
+"""Names one extracted text."""
+
+_ENDING = re.compile(r"[.!?…。！？]+$")
+_CODE_OR_MARKER = re.compile(r"(`[^`]*`)|\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A stretch of a document that supports a sentence; offsets in its extracted text, in code points."""
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A sentence of the writer with all that it quotes."""
+
+    text: str
+    score: float
+    quotes: tuple[Quote, ...]
+
+
+def quoted_sentence(written: SentenceWritten, passages: Sequence[Passage]) -> Quoted | None:
+    """The sentence with its quotes; None when it has none or one of them is not in the passages."""
+    quotes: list[Quote] = []
+    for span in written.spans:
+        if not _is_in(span, passages):
+            return None
+        passage = passages[span.passage]
+        # What lies in the repeated table header has no place of its own in the extracted text.
+        begin = max(span.start, passage.lead)
+        if begin < span.end:
+            shift = passage.start - passage.lead
+            quotes.append(Quote(passage, begin + shift, span.end + shift, passage.text[begin : span.end]))
+    return Quoted(plain_brackets(written.text), written.score, tuple(quotes)) if quotes else None
+
+
+def _is_in(span: Span, passages: Sequence[Passage]) -> bool:
+    if not 0 <= span.passage < len(passages):
+        return False
+    text = passages[span.passage].text
+    return 0 <= span.start < span.end <= len(text) and text[span.start : span.end] == span.quote
+
+
+def holds(quote: Quote, texts: Mapping[TextOf, str]) -> bool:
+    """Is the quoted version among these live texts, and does the quote stand there word for word?"""
+    text = texts.get((quote.passage.document_id, quote.passage.version))
+    return text is not None and text[quote.start : quote.end] == quote.text
+
+
+def passage_holds(passage: Passage, texts: Mapping[TextOf, str]) -> bool:
+    """The same for a whole passage."""
+    text = texts.get((passage.document_id, passage.version))
+    return text is not None and text[passage.start : passage.end] == passage.text[passage.lead :]
+
+
+class Numbering:
+    """Gives citations their numbers in order of appearance, one a distinct stretch of a chunk."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int, int], Citation] = {}
+
+    def cite(self, sentence: Quoted) -> list[Citation]:
+        """The citations of a sentence, in the order of its quotes, each once."""
+        return list({self._of(quote).n: self._of(quote) for quote in sentence.quotes}.values())
+
+    @property
+    def citations(self) -> list[Citation]:
+        """All so far, by number."""
+        return list(self._known.values())
+
+    def _of(self, quote: Quote) -> Citation:
+        place = (quote.passage.chunk_id, quote.start, quote.end)
+        if place not in self._known:
+            self._known[place] = _citation(len(self._known) + 1, quote)
+        return self._known[place]
+
+
+def _citation(n: int, quote: Quote) -> Citation:
+    passage = quote.passage
+    return Citation(
+        n=n,
+        document_id=passage.document_id,
+        version=passage.version,
+        title=passage.title,
+        source=passage.source,
+        section=passage.section,
+        type=passage.type,
+        chunk_id=passage.chunk_id,
+        start=quote.start,
+        end=quote.end,
+        quote=quote.text,
+        url=source_url(passage.document_id, passage.version, quote.start, quote.end),
+    )
+
+
+def source_url(document_id: DocumentId, version: VersionId, start: int, end: int) -> str:
+    """Opens the extracted text at the marked place, relative to the gateway."""
+    path = f"/v1/documents/{percent_encoded(document_id, safe='')}/source"
+    return f"{path}?version={percent_encoded(version, safe='')}&as=text#{start}-{end}"
+
+
+def with_markers(text: str, numbers: Sequence[int]) -> str:
+    """The sentence with its [n] before the final punctuation, or after it where it has none."""
+    markers = "".join(f"[{n}]" for n in numbers)
+    ending = _ENDING.search(text)
+    body, end = (text[: ending.start()], ending.group()) if ending and ending.start() else (text, "")
+    return f"{body.rstrip()} {markers}{end}"
+
+
+def plain_brackets(text: str) -> str:
+    """A source's own "[7]" becomes "(7)", lest it be taken for a citation; code keeps its brackets."""
+    return _CODE_OR_MARKER.sub(lambda match: match.group(1) or f"({match.group(2)})", text)

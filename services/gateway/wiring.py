@@ -1,0 +1,151 @@
+"""Builds the gateway from its settings."""
+
+import time
+import uuid
+from dataclasses import dataclass
+
+from services.gateway.adapters.catalog.documents import CatalogDocuments
+from services.gateway.adapters.catalog.jobs import CatalogJobs
+from services.gateway.adapters.catalog.live import CatalogLiveTexts
+from services.gateway.adapters.generator import HttpGenerator
+from services.gateway.adapters.originals import BlobOriginals
+from services.gateway.adapters.parts import LiveParts
+from services.gateway.adapters.profile import load_profile
+from services.gateway.adapters.queue import WorkerBell
+from services.gateway.adapters.retriever import HttpRetriever
+from services.gateway.flow.ask import AskFlow
+from services.gateway.flow.find import FindFlow
+from services.gateway.flow.jobs import JobFlow
+from services.gateway.flow.submit import SubmitFlow
+from services.gateway.ports import Bell, Documents, Generator, JobNews, Jobs, LiveTexts, Originals, Parts, Retriever
+from services.gateway.settings import GatewaySettings
+from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.errors import ErrorCode
+from services.shared.contracts.profile import Profile
+from services.shared.kit.events import JobEventListener
+from services.shared.kit.http_client import ServiceClient
+from services.shared.kit.queue import Bell as CeleryBell
+from services.shared.kit.queue import celery_app
+from services.shared.kit.settings import JobSettings, RedisSettings, ServiceSettings, StateSettings
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Everything outside that the gateway speaks to, behind its ports."""
+
+    retriever: Retriever
+    generator: Generator
+    live_texts: LiveTexts
+    documents: Documents
+    jobs: Jobs
+    originals: Originals
+    bell: Bell
+    news: JobNews
+    parts: Parts
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """The flows behind the routes, and the ports that a route may read from directly."""
+
+    settings: GatewaySettings
+    profile: Profile
+    find: FindFlow
+    ask: AskFlow
+    submit: SubmitFlow
+    watch: JobFlow
+    documents: Documents
+    jobs: Jobs
+    originals: Originals
+    parts: Parts
+
+
+def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) -> Gateway:
+    """The flows over these adapters."""
+    find = FindFlow(
+        retriever=outside.retriever,
+        record=outside.live_texts,
+        profile=profile,
+        question_max_chars=settings.question_max_chars,
+        clock=time.perf_counter,
+    )
+    ask = AskFlow(
+        find=find,
+        generator=outside.generator,
+        record=outside.live_texts,
+        profile=profile,
+        clock=time.perf_counter,
+        new_id=lambda: uuid.uuid4().hex,
+    )
+    submit = SubmitFlow(
+        documents=outside.documents,
+        originals=outside.originals,
+        bell=outside.bell,
+        document_max_bytes=settings.document_max_bytes,
+        body_max_bytes=settings.body_max_bytes,
+    )
+    watch = JobFlow(jobs=outside.jobs, news=outside.news, bell=outside.bell)
+    return Gateway(
+        settings=settings,
+        profile=profile,
+        find=find,
+        ask=ask,
+        submit=submit,
+        watch=watch,
+        documents=outside.documents,
+        jobs=outside.jobs,
+        originals=outside.originals,
+        parts=outside.parts,
+    )
+
+
+class Wiring:
+    """The real adapters, with what has to be opened before the first request and closed after the last."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        state, redis, services = StateSettings(), RedisSettings(), ServiceSettings()
+        self._catalog = Catalog(state.catalog_url)
+        self._events = JobEventListener(redis)
+        self._retriever = ServiceClient(
+            name="retriever",
+            base_url=services.retriever_url,
+            unavailable=ErrorCode.RETRIEVER_UNAVAILABLE,
+            timeout_s=settings.retriever_timeout_s,
+        )
+        self._generator = ServiceClient(
+            name="generator",
+            base_url=services.generator_url,
+            unavailable=ErrorCode.GENERATOR_UNAVAILABLE,
+            timeout_s=settings.generator_timeout_s,
+        )
+        outside = Outside(
+            retriever=HttpRetriever(self._retriever),
+            generator=HttpGenerator(self._generator),
+            live_texts=CatalogLiveTexts(self._catalog),
+            documents=CatalogDocuments(self._catalog),
+            jobs=CatalogJobs(self._catalog),
+            originals=BlobOriginals(Blobs(state.blob_dir), self._catalog),
+            bell=WorkerBell(CeleryBell(celery_app(redis, JobSettings())), self._catalog),
+            news=self._events,
+            parts=LiveParts(
+                catalog=self._catalog,
+                retriever=self._retriever,
+                generator=self._generator,
+                events=self._events,
+                redis=redis,
+                timeout_s=settings.ready_timeout_s,
+            ),
+        )
+        self.gateway = gateway_of(outside, settings, load_profile(settings.profile))
+
+    def prepare(self) -> None:
+        """Bring the catalog to this release's shape. Raises RagstoneError (catalog_unavailable)."""
+        self._catalog.migrate()
+
+    async def close(self) -> None:
+        """Give every connection back."""
+        await self._retriever.close()
+        await self._generator.close()
+        await self._events.close()
+        self._catalog.close()

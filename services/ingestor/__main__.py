@@ -1,0 +1,74 @@
+"""``python -m services.ingestor worker`` and ``python -m services.ingestor reconciler``."""
+
+import os
+import signal
+import sys
+import threading
+
+from services.ingestor.adapters.owner import this_process
+from services.ingestor.adapters.rounds import go_round
+from services.ingestor.settings import IngestorSettings
+from services.shared.kit.logs import configure_logs, get_logger
+from services.shared.kit.presence import announce
+
+log = get_logger(__name__)
+
+
+def worker(settings: IngestorSettings) -> None:
+    """A Celery worker with prefork children. SIGTERM lets the running tasks end first."""
+    from services.ingestor.tasks import refuse_model_before_fork, worker_app
+    from services.ingestor.wiring import migrate
+
+    _fix_threads(settings.embedder.torch_threads)
+    migrate(settings)
+    app = worker_app(settings)
+    refuse_model_before_fork(sys.modules)
+    stop = threading.Event()
+    announce("worker", this_process(), settings.redis, stop)
+    try:
+        app.Worker(
+            pool="prefork",
+            queues=",".join(queue.value for queue in settings.jobs.queues),
+            hostname=f"ragstone-{os.getpid()}@%h",
+            loglevel=settings.logs.log_level.upper(),
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=True,
+        ).start()
+    finally:
+        stop.set()
+
+
+def reconciler(settings: IngestorSettings) -> None:
+    """Looks after lost jobs and left-overs until SIGTERM or SIGINT."""
+    from services.ingestor.wiring import migrate, reconciler_steps
+
+    migrate(settings)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    announce("reconciler", this_process(), settings.redis, stop)
+    log.info("reconciler_started")
+    go_round(reconciler_steps(settings), stop, tick_s=min(1.0, settings.reconciler.reconcile_every_s))
+
+
+def _fix_threads(number: int) -> None:
+    """Maths libraries read these when they load, which is later, in a child."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = str(number)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+ROLES = {"worker": worker, "reconciler": reconciler}
+
+
+def main() -> None:
+    """Run the role named on the command line."""
+    if len(sys.argv) != 2 or sys.argv[1] not in ROLES:
+        sys.exit(f"usage: python -m services.ingestor {' | '.join(ROLES)}")
+    settings = IngestorSettings()
+    configure_logs(f"ingestor-{sys.argv[1]}", settings.logs)
+    ROLES[sys.argv[1]](settings)
+
+
+main()

@@ -1,0 +1,89 @@
+"""The lines of a batch in the catalog."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from services.ingestor.adapters.catalog_records import draft_of, save_and_publish
+from services.ingestor.domain.documents import Incoming
+from services.ingestor.domain.reasons import SUPERSEDED
+from services.ingestor.ports import BatchStep, ClaimedJob, LeaseLost, Submission
+from services.shared.catalog import documents, jobs
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.ids import VersionId
+from services.shared.contracts.jobs import JobItem, JobState
+
+PAGE = 1000
+
+
+class CatalogBatchLedger:
+    """Groups of lines, each recorded in one transaction."""
+
+    def __init__(self, catalog: Catalog, owner: str, lease_s: float, now: Callable[[], datetime]) -> None:
+        self._catalog = catalog
+        self._owner = owner
+        self._lease_s = lease_s
+        self._now = now
+
+    def last_item(self, job: ClaimedJob) -> int:
+        with self._catalog.read() as tx:
+            return jobs.last_item(tx, job.id)
+
+    def submit(self, job: ClaimedJob, incoming: Sequence[Incoming]) -> list[Submission]:
+        submissions = []
+        with self._catalog.write() as tx:
+            for one in incoming:
+                sent = documents.submit(tx, job.space, draft_of(one), self._now())
+                revision = sent.revision
+                if sent.pending_job is not None:
+                    # A job of its own is about to bring in the very same version: whoever is first publishes it.
+                    pending = jobs.find(tx, sent.pending_job)
+                    revision = None if pending is None else pending.revision
+                submissions.append(Submission(sent.version_id, revision))
+        return submissions
+
+    def record(self, job: ClaimedJob, steps: Sequence[BatchStep]) -> list[VersionId]:
+        items = []
+        gone = []
+        now = self._now()
+        with self._catalog.write() as tx:
+            # A heartbeat inside the transaction: it is ours until the commit, or nothing of it happened.
+            if job.id not in jobs.heartbeat(tx, [job.id], self._owner, self._lease_s, now):
+                raise LeaseLost
+            for step in steps:
+                reason = step.reason
+                if step.prepared is not None:
+                    outcome = save_and_publish(tx, job.space, step.prepared, step.revision or 0, now)
+                    if isinstance(outcome, documents.Superseded):
+                        reason = SUPERSEDED[outcome.by].format(name=step.document_id)
+                        gone.append(step.prepared.version_id)
+                    elif outcome.replaced is not None:
+                        gone.append(outcome.replaced)
+                state = JobState.SUCCEEDED if reason is None else JobState.FAILED
+                if step.prepared is not None and reason is not None:
+                    state = JobState.CANCELLED
+                items.append(
+                    JobItem(
+                        n=step.n, document_id=step.document_id, state=state, unchanged=step.unchanged, reason=reason
+                    )
+                )
+            jobs.add_items(tx, job.id, items)
+        return gone
+
+    def outcome(self, job: ClaimedJob) -> tuple[dict[str, int], JobItem | None]:
+        with self._catalog.read() as tx:
+            counts = jobs.item_counts(tx, job.id)
+            failures, _ = jobs.items(tx, job.id, limit=1, cursor=None, states=[JobState.FAILED])
+            unchanged = 0
+            cursor: str | None = None
+            while True:
+                page, cursor = jobs.items(tx, job.id, limit=PAGE, cursor=cursor, states=[JobState.SUCCEEDED])
+                unchanged += sum(item.unchanged for item in page)
+                if cursor is None:
+                    break
+        numbers = {
+            "documents": sum(counts.values()),
+            "succeeded": counts[JobState.SUCCEEDED],
+            "failed": counts[JobState.FAILED],
+            "unchanged": unchanged,
+        }
+        return numbers, failures[0] if failures else None

@@ -1,0 +1,84 @@
+"""Between the catalog's records and this room's."""
+
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from services.ingestor.domain.documents import Incoming, Prepared
+from services.ingestor.ports import ClaimedJob
+from services.shared.catalog import documents
+from services.shared.catalog.documents import Draft, NewChunk
+from services.shared.catalog.jobs import JobRow
+from services.shared.contracts.ids import SpaceId
+from services.shared.contracts.jobs import JobKind
+from services.shared.kit.logs import get_logger
+
+log = get_logger(__name__)
+
+
+def claimed_of(row: JobRow) -> ClaimedJob:
+    """The job; its document is None when the payload cannot be read."""
+    draft = _draft_in(row) if row.kind == JobKind.DOCUMENT else None
+    return ClaimedJob(
+        id=row.id,
+        space=row.space_id,
+        kind=row.kind,
+        queue=row.queue,
+        attempts=row.attempts,
+        request_id=row.request_id,
+        revision=row.revision,
+        incoming=None if draft is None else incoming_of(draft),
+        version_id=None if draft is None else draft.version_id,
+        payload=row.payload,
+    )
+
+
+def incoming_of(draft: Draft) -> Incoming:
+    """The draft as the flow knows it."""
+    return Incoming(**{field.name: getattr(draft, field.name) for field in fields(Incoming)})
+
+
+def draft_of(incoming: Incoming) -> Draft:
+    """The draft as the catalog knows it."""
+    return Draft(**asdict(incoming))
+
+
+def save_and_publish(
+    tx: Connection, space: SpaceId, prepared: Prepared, revision: int, now: datetime
+) -> documents.Published | documents.Superseded:
+    """Write a version with its chunks and make it live.
+
+    Both in one transaction: between them nothing can take the chunks away again (a newer version that
+    replaces this one while it is live through another job), and a crash leaves nothing staged behind.
+    """
+    draft = draft_of(prepared.incoming)
+    version = documents.save_version(
+        tx,
+        space,
+        draft,
+        title=prepared.title,
+        type=prepared.type,
+        tags=prepared.tags,
+        source=prepared.source,
+        metadata=prepared.metadata,
+        language=prepared.language,
+        text=prepared.text,
+        chunks=[NewChunk(**asdict(chunk)) for chunk in prepared.chunks],
+        now=now,
+    )
+    outcome = documents.publish(tx, space, draft.document_id, version, revision, now)
+    if isinstance(outcome, documents.Superseded):
+        documents.discard_version(tx, space, draft.document_id, version)
+    return outcome
+
+
+def _draft_in(row: JobRow) -> Draft | None:
+    try:
+        payload: dict[str, Any] = row.payload["draft"]
+        draft = Draft.from_payload(payload)
+        return draft if draft.version_id else None
+    except (KeyError, TypeError, AttributeError) as error:
+        log.error("job_payload_unreadable", job_id=row.id, why=repr(error))
+        return None

@@ -1,0 +1,38 @@
+"""The process's embedding model."""
+
+from collections.abc import Sequence
+
+from services.ingestor.ports import EmbeddingStopped, KeepGoing, Vectors
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.kit.logs import get_logger
+from services.shared.models import embedder as models
+from services.shared.models.loader import LazyEmbedder
+
+log = get_logger(__name__)
+
+
+class ModelEmbedder:
+    """Loads the model at its first use, which must be in the process that works, never in its parent."""
+
+    def __init__(self, lazy: LazyEmbedder, time_up: type[Exception]) -> None:
+        self._lazy = lazy
+        self._time_up = time_up
+
+    def max_tokens(self) -> int:
+        return self._lazy.get().spec.max_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._lazy.get().count_tokens(texts)
+
+    def embed(self, texts: Sequence[str], keep_going: KeepGoing) -> Vectors:
+        try:
+            return self._lazy.get().embed_documents(texts, keep_going)
+        except models.EmbeddingStopped as stopped:
+            raise EmbeddingStopped from stopped
+        except (RagstoneError, self._time_up):
+            raise
+        # torch and the tokenizer raise what they like: out of memory, a shape, a value.
+        except Exception as error:
+            log.exception("embedding_failed", texts=len(texts))
+            detail = f"the embedding model failed ({type(error).__name__}: {str(error)[:200]}); retry the job"
+            raise RagstoneError(ErrorCode.INTERNAL, detail) from error

@@ -1,0 +1,115 @@
+"""The catalog as the reconciler sees it."""
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
+
+from services.ingestor.adapters.catalog_records import claimed_of
+from services.ingestor.adapters.ledger import live_versions
+from services.ingestor.adapters.owner import dead
+from services.shared.catalog import documents, indexes, jobs
+from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.ids import JobId, SpaceId, VersionId
+from services.shared.contracts.jobs import JobKind, JobState, Queue
+from services.shared.kit.events import JobEventSender
+from services.shared.kit.logs import get_logger
+
+log = get_logger(__name__)
+
+RINGS_AT_ONCE = 100
+"""Each look rings for the oldest few: a long queue is served by the workers' own hunger for more jobs."""
+
+PAGE = 500
+
+
+class CatalogHousekeeping:
+    """Repairs of jobs and left-overs."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        blobs: Blobs,
+        events: JobEventSender,
+        now: Callable[[], datetime],
+        *,
+        max_attempts: int,
+        ring_after_s: float,
+        stale_after_s: float,
+        blob_grace_s: float,
+        keep_jobs_days: float,
+    ) -> None:
+        self._catalog = catalog
+        self._blobs = blobs
+        self._events = events
+        self._now = now
+        self._max_attempts = max_attempts
+        self._ring_after = timedelta(seconds=ring_after_s)
+        self._stale_after = timedelta(seconds=stale_after_s)
+        self._blob_grace_s = blob_grace_s
+        self._keep_jobs = timedelta(days=keep_jobs_days)
+
+    def reap(self) -> None:
+        with self._catalog.read() as tx:
+            owners = jobs.running_owners(tx)
+        if not owners:
+            return
+        with self._catalog.write() as tx:
+            requeued, failed = jobs.reap(tx, max_attempts=self._max_attempts, now=self._now(), dead_owners=dead(owners))
+        for job in (*requeued, *failed):
+            log.warning("job_taken_back", job_id=job.id, state=job.state, attempts=job.attempts)
+            self._events.changed(job.id)
+
+    def unrung(self) -> list[tuple[Queue, JobId, str]]:
+        with self._catalog.read() as tx:
+            waiting = jobs.unrung(tx, older_than=self._now() - self._ring_after, limit=RINGS_AT_ONCE)
+        return [(job.queue, job.id, job.request_id) for job in waiting]
+
+    def rung(self, job_ids: Sequence[JobId]) -> None:
+        with self._catalog.write() as tx:
+            jobs.rung(tx, job_ids, self._now())
+
+    def spaces(self) -> list[SpaceId]:
+        with self._catalog.read() as tx:
+            return [index.space_id for index in indexes.all_serving(tx)]
+
+    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        return live_versions(self._catalog, space, versions)
+
+    def versions_at_work(self, space: SpaceId) -> set[VersionId] | None:
+        found: set[VersionId] = set()
+        cursor: str | None = None
+        with self._catalog.read() as tx:
+            while True:
+                page, cursor = jobs.list_jobs(
+                    tx, space, states=[JobState.QUEUED, JobState.RUNNING], limit=PAGE, cursor=cursor
+                )
+                for row in page:
+                    if row.kind == JobKind.BATCH:
+                        return None
+                    version = claimed_of(row).version_id
+                    if version is not None:
+                        found.add(version)
+                if cursor is None:
+                    return found
+
+    def discard_stale(self) -> None:
+        with self._catalog.write() as tx:
+            number = documents.discard_stale(tx, older_than=self._now() - self._stale_after)
+        if number:
+            log.info("staged_versions_discarded", versions=number)
+
+    def sweep_blobs(self) -> None:
+        removed = self._blobs.sweep(self._blob_in_use, self._blob_grace_s)
+        if removed:
+            log.info("originals_swept", files=removed)
+
+    def prune(self) -> None:
+        now = self._now()
+        with self._catalog.write() as tx:
+            number = jobs.prune(tx, older_than=now - self._keep_jobs, now=now)
+        if number:
+            log.info("jobs_forgotten", jobs=number)
+
+    def _blob_in_use(self, sha256: str) -> bool:
+        with self._catalog.read() as tx:
+            return documents.blob_in_use(tx, sha256)

@@ -1,0 +1,66 @@
+"""A thread that keeps leases alive, and learns of cancellations and of jobs that somebody else has now."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from services.shared.catalog import jobs
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.errors import RagstoneError
+from services.shared.contracts.ids import JobId
+from services.shared.kit.logs import get_logger
+
+log = get_logger(__name__)
+
+LONGEST_PAUSE_S = 2.0
+"""A person who cancels should not wait for a quarter of a long lease."""
+
+
+class HeldLease:
+    """The jobs that are still this worker's to finish."""
+
+    def __init__(self, job_ids: Sequence[JobId]) -> None:
+        self.kept = frozenset(job_ids)
+
+    def keeps(self, job_id: JobId) -> bool:
+        return job_id in self.kept
+
+
+class Heartbeats:
+    """Leases for one worker process."""
+
+    def __init__(self, catalog: Catalog, owner: str, lease_s: float, now: Callable[[], datetime]) -> None:
+        self._catalog = catalog
+        self._owner = owner
+        self._lease_s = lease_s
+        self._now = now
+
+    @contextmanager
+    def hold(self, job_ids: Sequence[JobId]) -> Iterator[HeldLease]:
+        """Renew the leases of these jobs until the block ends."""
+        lease = HeldLease(job_ids)
+        stop = threading.Event()
+        thread = threading.Thread(target=self._beat, args=(lease, stop), name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield lease
+        finally:
+            stop.set()
+            thread.join()
+
+    def _beat(self, lease: HeldLease, stop: threading.Event) -> None:
+        pause = min(self._lease_s / 4, LONGEST_PAUSE_S)
+        renewed = time.monotonic()
+        while not stop.wait(pause) and lease.kept:
+            try:
+                with self._catalog.write() as tx:
+                    kept = jobs.heartbeat(tx, lease.kept, self._owner, self._lease_s, self._now())
+                lease.kept = lease.kept & kept
+                renewed = time.monotonic()
+            except RagstoneError as error:
+                log.warning("heartbeat_missed", why=error.detail)
+                if time.monotonic() - renewed > self._lease_s:
+                    # By now the jobs may be another worker's; the catalog would refuse our results anyway.
+                    lease.kept = frozenset()

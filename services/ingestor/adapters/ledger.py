@@ -1,0 +1,134 @@
+"""The worker's jobs and documents in the catalog."""
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from services.ingestor.adapters.catalog_records import claimed_of, save_and_publish
+from services.ingestor.domain.documents import Prepared
+from services.ingestor.ports import ClaimedJob, LeaseLost, Outcome, ProgressNote, Published, Superseded
+from services.shared.catalog import chunks, documents, jobs
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.errors import RagstoneError
+from services.shared.contracts.ids import JobId, SpaceId, VersionId, chunk_id
+from services.shared.kit.events import JobEventSender
+from services.shared.kit.logs import get_logger
+
+log = get_logger(__name__)
+
+
+class _Refused(Exception):
+    """Rolls the publishing transaction back: the catalog says that something came first."""
+
+    def __init__(self, superseded: documents.Superseded) -> None:
+        self.superseded = superseded
+
+
+class CatalogLedger:
+    """Every change of a job goes to whoever watches it."""
+
+    def __init__(
+        self, catalog: Catalog, events: JobEventSender, owner: str, lease_s: float, now: Callable[[], datetime]
+    ) -> None:
+        self._catalog = catalog
+        self._events = events
+        self._owner = owner
+        self._lease_s = lease_s
+        self._now = now
+
+    def claim(self, job_id: JobId, also: int) -> list[ClaimedJob]:
+        with self._catalog.write() as tx:
+            named = jobs.find(tx, job_id)
+            if named is None:
+                log.warning("job_unknown", job_id=job_id)
+                return []
+            rows = jobs.claim(
+                tx,
+                owner=self._owner,
+                queue=named.queue,
+                lease_s=self._lease_s,
+                now=self._now(),
+                job_id=job_id,
+                # One that was begun before runs alone, so nothing else need be taken.
+                also=0 if named.attempts else also,
+            )
+        for row in rows:
+            self._events.changed(row.id)
+        return [claimed_of(row) for row in rows]
+
+    def progress(self, notes: Sequence[ProgressNote]) -> None:
+        try:
+            with self._catalog.write() as tx:
+                for note in notes:
+                    jobs.progress(
+                        tx,
+                        note.job_id,
+                        self._owner,
+                        stage=note.stage,
+                        done=note.done,
+                        total=note.total,
+                        now=self._now(),
+                    )
+        except RagstoneError as error:
+            # Progress is for show; the work itself will say when the catalog stays away.
+            log.warning("progress_not_noted", why=error.detail)
+            return
+        for note in notes:
+            self._events.changed(note.job_id)
+
+    def publish(self, job: ClaimedJob, prepared: Prepared) -> Outcome:
+        result = {"version": prepared.version_id, "chunks": len(prepared.chunks), "unchanged": False}
+        now = self._now()
+        try:
+            with self._catalog.write() as tx:
+                outcome = save_and_publish(tx, job.space, prepared, job.revision or 0, now)
+                if isinstance(outcome, documents.Superseded):
+                    raise _Refused(outcome)
+                if not jobs.succeed(tx, job.id, self._owner, result=result, warning=prepared.warning, now=now):
+                    raise LeaseLost
+        except _Refused as refused:
+            return Superseded(refused.superseded.by)
+        log.info("document_published", job_id=job.id, document=prepared.incoming.name, chunks=len(prepared.chunks))
+        self._events.changed(job.id)
+        return Published(outcome.replaced)
+
+    def succeed(self, job: ClaimedJob, result: dict[str, Any], warning: str | None) -> bool:
+        with self._catalog.write() as tx:
+            done = jobs.succeed(tx, job.id, self._owner, result=result, warning=warning, now=self._now())
+        log.info("job_succeeded", job_id=job.id, kind=job.kind, **result)
+        return self._told(job, done)
+
+    def fail(self, job: ClaimedJob, reason: str) -> bool:
+        with self._catalog.write() as tx:
+            done = jobs.fail(tx, job.id, self._owner, reason=reason, now=self._now())
+        log.warning("job_failed", job_id=job.id, kind=job.kind, reason=reason)
+        return self._told(job, done)
+
+    def cancelled(self, job: ClaimedJob, reason: str) -> bool:
+        with self._catalog.write() as tx:
+            done = jobs.cancelled(tx, job.id, self._owner, reason=reason, now=self._now())
+        return self._told(job, done)
+
+    def release(self, held: Sequence[ClaimedJob]) -> None:
+        with self._catalog.write() as tx:
+            for job in held:
+                jobs.release(tx, job.id, self._owner, self._now())
+        for job in held:
+            self._events.changed(job.id)
+
+    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        return live_versions(self._catalog, space, versions)
+
+    def _told(self, job: ClaimedJob, done: bool) -> bool:
+        if done:
+            self._events.changed(job.id)
+        else:
+            log.info("lease_lost", job_id=job.id)
+        return done
+
+
+def live_versions(catalog: Catalog, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+    """Those of the versions that answer now, told by their first chunk passing the catalog's gate."""
+    with catalog.read() as tx:
+        found = chunks.live_chunks(tx, space, [chunk_id(version, 0) for version in versions])
+    return {chunk.version_id for chunk in found.values()}

@@ -1,0 +1,22 @@
+"""Original bytes in the blob folder."""
+
+from collections.abc import Iterator
+
+from services.shared.catalog.blobs import Blobs
+
+
+class BlobOriginals:
+    """Reads whole files, or line by line so that a large batch is never in memory at once."""
+
+    def __init__(self, blobs: Blobs) -> None:
+        self._blobs = blobs
+
+    def read(self, sha256: str) -> bytes:
+        return self._blobs.read(sha256)
+
+    def lines(self, sha256: str) -> Iterator[bytes]:
+        with self._blobs.open(sha256) as file:
+            yield from file
+
+    def keep(self, data: bytes) -> None:
+        self._blobs.put(data)

@@ -1,0 +1,51 @@
+"""Markdown files: front matter by PyYAML, the body as it is."""
+
+from collections.abc import Mapping
+
+from services.ingestor.adapters.parsers.decode import decode
+from services.ingestor.domain.blocks import h1_of, markdown_blocks
+from services.ingestor.domain.documents import Extracted
+from services.ingestor.domain.front_matter import FrontMatter, interpret, split, with_negatives
+
+
+def parse(data: bytes, name: str) -> Extracted:
+    """The body as text, described by the front matter.
+
+    Front matter that is no YAML mapping stays part of the text, so that nothing is lost, with a warning.
+    """
+    decoded = decode(data, name)
+    described, body, fault = _front_matter(decoded.text, name)
+    text, body_end, negatives = with_negatives(body, described.negatives)
+    # The first heading stands near the beginning; a whole large file need not be scanned for it twice.
+    return Extracted(
+        text=text,
+        markdown=True,
+        title=described.title or h1_of(markdown_blocks(body[:2000]), body),
+        type=described.type,
+        tags=described.tags,
+        source=described.source,
+        metadata=described.metadata,
+        warning="; ".join(part for part in (decoded.warning, fault) if part) or None,
+        negatives=negatives,
+        body_end=body_end,
+    )
+
+
+def _front_matter(text: str, name: str) -> tuple[FrontMatter, str, str | None]:
+    source, body = split(text)
+    if source is None:
+        return FrontMatter(), text, None
+    import yaml
+
+    try:
+        value = yaml.safe_load(source)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 2}" if mark else ""
+        fault = f"the front matter of {name} is not valid YAML{where} and was taken as text; correct it and send again"
+        return FrontMatter(), text, fault
+    if value is None:
+        return FrontMatter(), body, None
+    if not isinstance(value, Mapping):
+        return FrontMatter(), text, f"the front matter of {name} is not a list of keys and was taken as text"
+    return interpret(value), body, None

@@ -1,0 +1,98 @@
+"""Where a text may be cut, best places first: blocks, lines, sentences, clauses, words, and last any character."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+CJK = re.compile(
+    "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003fffd]"
+)
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+_RUN = re.compile(r"\S+")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
+_LINE_END = re.compile(r"\n+")
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'’”)\]]*\s+|[。！？；｡]+[」』”’）]*\s*|[।۔؟։።]+\s*")
+_CLAUSE_END = re.compile(r"[,;:]\s+|[，、：]\s*|\s[–—]\s")
+_WORD_END = re.compile(r"\s+")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|Eq|vs|al|cf|ca|approx|e\.g|i\.e|z\.B|bzw|etc|Inc|Ltd|Jr))\.\s+$"
+)
+
+PARAGRAPH, LINE, SENTENCE, CLAUSE, WORD, CHARACTER = range(6)
+
+_PLACES = ((_PARAGRAPH_END, PARAGRAPH), (_LINE_END, LINE), (_SENTENCE_END, SENTENCE), (_CLAUSE_END, CLAUSE))
+
+CJK_WORDS = 0.75
+"""A Chinese or Japanese character as a share of a word: a tokenizer for English makes a token of each."""
+
+UNSPACED_WORDS = 0.3
+"""A Thai, Lao, Burmese or Khmer character as a share of a word."""
+
+LONG_WORD = 12
+"""Letters after which a run without spaces counts as more than one word."""
+
+
+def words(text: str) -> float:
+    """Size of a text in words, for any script: runs between spaces, with long and unspaced runs weighed."""
+    total = 0.0
+    for run in _RUN.findall(text):
+        if run.isascii():
+            total += max(1.0, len(run) / LONG_WORD)
+            continue
+        cjk = len(CJK.findall(run))
+        unspaced = len(_UNSPACED.findall(run))
+        rest = len(run) - cjk - unspaced
+        total += CJK_WORDS * cjk + UNSPACED_WORDS * unspaced
+        total += max(1.0 if rest == len(run) else 0.0, rest / LONG_WORD)
+    return total
+
+
+def best_cut(text: str, start: int, end: int, ideal: int) -> int:
+    """The best place near ``ideal`` to cut text[start:end] in two, both parts not blank.
+
+    The place is the end of the most meaningful unit inside a window around the ideal; it lies after the
+    white space that ends the unit, so that the parts together are the whole.
+    """
+    reach = max(2, ideal - start)
+    low = max(start + 1, ideal - reach // 2)
+    high = min(end - 1, ideal + reach // 4)
+    for pattern, unit in _PLACES:
+        found = [at for at in _ends(pattern, text, low, high) if unit != SENTENCE or not _abbreviated(text, start, at)]
+        if found:
+            return min(found, key=lambda at: abs(at - ideal))
+    # Words from a wider window, because a cut inside a word is worse than an uneven one.
+    spaces = list(_ends(_WORD_END, text, start + 1, min(end - 1, ideal + reach)))
+    if spaces:
+        return min(spaces, key=lambda at: abs(at - ideal))
+    return _between_characters(text, start, end, ideal)
+
+
+def row_cut(text: str, start: int, end: int, ideal: int) -> int | None:
+    """The line boundary of text[start:end] nearest to the ideal; None when there is no second line."""
+    found = list(_ends(_LINE_END, text, start + 1, end - 1))
+    return min(found, key=lambda at: abs(at - ideal)) if found else None
+
+
+def _ends(pattern: re.Pattern[str], text: str, low: int, high: int) -> Iterator[int]:
+    # A little before the window, because a unit's end is a run whose beginning may lie outside of it.
+    for found in pattern.finditer(text, max(0, low - 4), high + 1):
+        if low <= found.end() <= high:
+            yield found.end()
+
+
+def _abbreviated(text: str, start: int, at: int) -> bool:
+    return _ABBREVIATION.search(text, max(start, at - 12), at) is not None
+
+
+def _between_characters(text: str, start: int, end: int, ideal: int) -> int:
+    """Near the ideal, but never between a letter and its accent, nor inside a joined emoji."""
+    at = max(start + 1, min(ideal, end - 1))
+    for _ in range(32):
+        if at <= start + 1 or not _joined(text[at - 1], text[at]):
+            break
+        at -= 1
+    return at
+
+
+def _joined(before: str, after: str) -> bool:
+    return bool(unicodedata.combining(after)) or after in "\u200d\ufe0f\ufe0e" or before == "\u200d"

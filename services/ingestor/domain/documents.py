@@ -1,0 +1,142 @@
+"""What a document is on its way in: as it was sent, as it was read, and as it was cut."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from services.shared.contracts.ids import DocumentId, VersionId, chunk_id
+
+Span = tuple[int, int]
+"""Start and end in the extracted text, Unicode code points, end exclusive."""
+
+ChunkKind = Literal["fact", "negative"]
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A document as its sender described it; None is "not said"."""
+
+    document_id: DocumentId
+    blob_sha256: str
+    filename: str | None
+    media_type: str
+    size_bytes: int
+    title: str | None
+    type: str | None
+    tags: list[str] | None
+    source: str | None
+    metadata: dict[str, Any]
+    origin: str | None
+
+    @property
+    def name(self) -> str:
+        """What a person calls it in a reason."""
+        return self.filename or self.document_id
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """What a parser found in the bytes. The document's own description stands behind the sender's."""
+
+    text: str
+    """The extracted text; every offset counts in it. Newlines are ``\\n``."""
+    markdown: bool
+    """Whether headings, tables and code in the text mean something."""
+    title: str | None = None
+    type: str | None = None
+    tags: list[str] | None = None
+    source: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    language: str | None = None
+    warning: str | None = None
+    negatives: Sequence[Span] = ()
+    """Sentences that say what is not so; they stand at the end of the text and become a chunk each."""
+    body_end: int | None = None
+    """Where the text proper ends and the negatives' heading begins; None without negatives."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One piece of a document: ``text[lead:]`` equals ``extracted.text[start:end]``."""
+
+    ordinal: int
+    text: str
+    lead: int
+    start: int
+    end: int
+    section: str
+    kind: ChunkKind
+    search_text: str
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A version that is read and cut, with its final description, ready to be embedded and published."""
+
+    incoming: Incoming
+    version_id: VersionId
+    title: str
+    type: str | None
+    tags: list[str]
+    source: str | None
+    metadata: dict[str, Any]
+    language: str | None
+    text: str
+    chunks: Sequence[Chunk]
+    warning: str | None
+
+    @property
+    def vector_items(self) -> list["VectorItem"]:
+        """What the vector store holds of each chunk beside its vector."""
+        return [
+            VectorItem(
+                chunk_id=chunk_id(self.version_id, chunk.ordinal),
+                document_id=self.incoming.document_id,
+                version_id=self.version_id,
+                type=self.type,
+                tags=self.tags,
+                kind=chunk.kind,
+            )
+            for chunk in self.chunks
+        ]
+
+
+@dataclass(frozen=True)
+class VectorItem:
+    """The searchable description of one vector."""
+
+    chunk_id: str
+    document_id: DocumentId
+    version_id: VersionId
+    type: str | None
+    tags: list[str]
+    kind: ChunkKind
+
+
+def describe(incoming: Incoming, version_id: VersionId, extracted: Extracted, chunks: Sequence[Chunk]) -> Prepared:
+    """The version's final description: what the sender said wins over what the document says of itself."""
+    return Prepared(
+        incoming=incoming,
+        version_id=version_id,
+        title=title_of(incoming, extracted),
+        type=incoming.type if incoming.type is not None else extracted.type,
+        tags=list(incoming.tags if incoming.tags is not None else extracted.tags or []),
+        source=incoming.source if incoming.source is not None else extracted.source,
+        metadata={**extracted.metadata, **incoming.metadata},
+        language=extracted.language,
+        text=extracted.text,
+        chunks=chunks,
+        warning=extracted.warning,
+    )
+
+
+def title_of(incoming: Incoming, extracted: Extracted) -> str:
+    """The sender's title, else the document's own, else its file name without extension, else its id."""
+    if incoming.title:
+        return incoming.title
+    if extracted.title:
+        return extracted.title
+    stem = (incoming.filename or "").replace("\\", "/").rsplit("/", 1)[-1]
+    stem = stem.rsplit(".", 1)[0] if "." in stem.lstrip(".") else stem
+    words = stem.replace("_", " ").replace("-", " ").strip()
+    return words or incoming.document_id

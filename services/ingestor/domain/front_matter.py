@@ -1,0 +1,90 @@
+"""Front matter of Markdown files: where it ends, and what its keys mean to Ragstone."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from services.shared.contracts.documents import TAGS_MAX, TITLE_MAX, TYPE_MAX
+
+NEGATIVES_HEADING = "## Not the case"
+
+_BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_KNOWN = frozenset({"title", "type", "tags", "source", "not"})
+
+
+@dataclass(frozen=True)
+class FrontMatter:
+    """What a document says of itself. Keys that Ragstone does not know are kept as metadata."""
+
+    title: str | None = None
+    type: str | None = None
+    tags: list[str] | None = None
+    source: str | None = None
+    negatives: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def split(text: str) -> tuple[str | None, str]:
+    """The YAML between the leading ``---`` lines, and the rest; None when the text has no front matter."""
+    found = _BLOCK.match(text)
+    return (found["yaml"], text[found.end() :]) if found else (None, text)
+
+
+def interpret(mapping: Mapping[Any, Any]) -> FrontMatter:
+    """Reads the known keys forgivingly: a lone string is a list of one, a date becomes its ISO form."""
+    values = {str(key): value for key, value in mapping.items()}
+    tags = _sentences(values.get("tags"), commas=True)
+    return FrontMatter(
+        title=_line(values.get("title"), TITLE_MAX),
+        type=_line(values.get("type"), TYPE_MAX),
+        tags=tags[:TAGS_MAX] if "tags" in values else None,
+        source=_line(values.get("source"), 2000),
+        negatives=_sentences(values.get("not")),
+        metadata={key: plain_value(value) for key, value in values.items() if key not in _KNOWN},
+    )
+
+
+def with_negatives(body: str, negatives: list[str]) -> tuple[str, int | None, list[tuple[int, int]]]:
+    """The body with the sentences that are not so under a heading of their own at its end.
+
+    Returns the text, where the body ends (None without negatives), and the offsets of each sentence.
+    """
+    if not negatives:
+        return body, None, []
+    text = body.rstrip() + "\n\n" if body.strip() else ""
+    body_end = len(text)
+    text += NEGATIVES_HEADING + "\n"
+    spans = []
+    for sentence in negatives:
+        text += "\n"
+        spans.append((len(text), len(text) + len(sentence)))
+        text += sentence + "\n"
+    return text, body_end, spans
+
+
+def plain_value(value: Any) -> Any:
+    """A YAML value in JSON's types: dates become ISO text, keys become strings."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_value(inner) for inner in value]
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _line(value: Any, longest: int) -> str | None:
+    if value is None or isinstance(value, Mapping | list):
+        return None
+    text = " ".join(str(plain_value(value)).split())
+    return text[:longest] or None
+
+
+def _sentences(value: Any, *, commas: bool = False) -> list[str]:
+    if isinstance(value, str) and commas:
+        value = value.split(",")
+    listed = value if isinstance(value, list | tuple) else [] if value is None else [value]
+    return [line for line in (_line(one, 2000) for one in listed) if line]

@@ -1,0 +1,65 @@
+"""Which parser reads a file: decided from its extension and media type, never from trial and error."""
+
+from enum import StrEnum
+
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+
+
+class FileKind(StrEnum):
+    """The kinds of file that can be read."""
+
+    MARKDOWN = "markdown"
+    TEXT = "text"
+    HTML = "html"
+    JSON = "json"
+    NDJSON = "ndjson"
+
+
+EXTENSIONS: dict[str, FileKind] = {
+    "md": FileKind.MARKDOWN,
+    "markdown": FileKind.MARKDOWN,
+    "mdx": FileKind.MARKDOWN,
+    "txt": FileKind.TEXT,
+    "text": FileKind.TEXT,
+    "log": FileKind.TEXT,
+    "html": FileKind.HTML,
+    "htm": FileKind.HTML,
+    "xhtml": FileKind.HTML,
+    "json": FileKind.JSON,
+    "ndjson": FileKind.NDJSON,
+    "jsonl": FileKind.NDJSON,
+}
+
+MEDIA_TYPES: dict[str, FileKind] = {
+    "text/markdown": FileKind.MARKDOWN,
+    "text/x-markdown": FileKind.MARKDOWN,
+    "text/plain": FileKind.TEXT,
+    "text/html": FileKind.HTML,
+    "application/xhtml+xml": FileKind.HTML,
+    "application/json": FileKind.JSON,
+    "application/x-ndjson": FileKind.NDJSON,
+    "application/jsonl": FileKind.NDJSON,
+}
+
+SUPPORTED = "Markdown (.md), plain text (.txt), HTML (.html), JSON (.json) and NDJSON (.ndjson, .jsonl)"
+"""The kinds that work, as a reason names them."""
+
+
+def kind_of(name: str, filename: str | None, media_type: str) -> FileKind:
+    """The kind of a file; its extension is trusted before the media type, which browsers often guess.
+
+    Raises UNSUPPORTED_MEDIA_TYPE for a kind that no parser reads, naming the kinds that work.
+    """
+    base = (filename or "").replace("\\", "/").rsplit("/", 1)[-1]
+    extension = base.rsplit(".", 1)[1].lower() if "." in base.lstrip(".") else ""
+    if extension in EXTENSIONS:
+        return EXTENSIONS[extension]
+    essence = media_type.split(";", 1)[0].strip().lower()
+    # An unknown extension with a general text type (".pdf" sent as text/plain) is not read as text.
+    if essence in MEDIA_TYPES and (not extension or essence != "text/plain"):
+        return MEDIA_TYPES[essence]
+    what = f".{extension}" if extension else essence or "without an extension"
+    raise RagstoneError(
+        ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+        f"{name} cannot be read: files of the kind {what} are not supported; send {SUPPORTED}",
+    )

@@ -1,0 +1,185 @@
+"""A batch: thousands of documents in one NDJSON body, each succeeding or failing for itself.
+
+Groups of lines are read, cut and embedded here while a thread one group behind stores their vectors and
+records them. A break at any point loses at most the groups that were not recorded; the next run goes on
+after the last recorded line.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+
+from services.ingestor.domain.batch_lines import Line, groups, incoming_of, read_lines
+from services.ingestor.domain.documents import Incoming, Prepared
+from services.ingestor.domain.reasons import CANCELLED, OUTAGES, reason_of
+from services.ingestor.flow import indexing
+from services.ingestor.flow.prepare import prepare
+from services.ingestor.flow.progress import Progress
+from services.ingestor.ports import (
+    Background,
+    BatchStep,
+    ClaimedJob,
+    EmbeddingStopped,
+    Lease,
+    LeaseLost,
+    ProgressNote,
+    Tools,
+)
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import VersionId
+from services.shared.contracts.jobs import JobItem
+
+CHARACTERS_OF_A_CHUNK = 1000
+"""Only for the size of a group; the chunks of a batch's documents are counted when they are cut."""
+
+
+class BatchIngest:
+    """Runs BATCH jobs."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def run(self, job: ClaimedJob) -> None:
+        """Work through the batch until its end or the end of the time slice."""
+        tools = self._tools
+        with tools.leases.hold([job.id]) as lease, tools.background() as writer:
+            try:
+                over = self._work_through(job, lease, writer)
+                writer.wait()
+                if over:
+                    self._succeed(job)
+                else:
+                    tools.ledger.release([job])
+                    tools.bell.ring(job.queue, job.id, job.request_id)
+            except LeaseLost:
+                return
+            except EmbeddingStopped:
+                # What is published stays, as if each document had been sent by itself.
+                tools.ledger.cancelled(job, CANCELLED)
+            except tools.time_up:
+                raise
+            except Exception as error:
+                tools.ledger.fail(job, reason_of(error, f"batch {job.id}"))
+
+    def _work_through(self, job: ClaimedJob, lease: Lease, writer: Background) -> bool:
+        """True at the end of the body, False when the time slice is over."""
+        tools = self._tools
+        sha256 = job.payload.get("blob_sha256")
+        if not isinstance(sha256, str):
+            detail = "the job's record names no body; send the batch again"
+            raise RagstoneError(ErrorCode.VERSION_NOT_FOUND, detail)
+        began = tools.clock()
+        total = _last_line(tools, sha256)
+        progress = Progress(tools.ledger, tools.clock)
+        after = tools.batches.last_item(job)
+        lines = read_lines(
+            tools.originals.lines(sha256), job.id, after=after, longest=2 * tools.rules.max_document_bytes
+        )
+        progress.say([ProgressNote(job.id, "embed", after, total)])
+        for group in groups(
+            lines,
+            documents=tools.rules.group_documents,
+            characters=tools.rules.group_chunks * CHARACTERS_OF_A_CHUNK,
+        ):
+            if tools.clock() - began > tools.rules.time_slice_s:
+                return False
+            steps = self._prepare(job, group)
+            embedded = indexing.embed(
+                tools, [step.prepared for step in steps if step.prepared], lambda _: lease.keeps(job.id)
+            )
+            if not lease.keeps(job.id):
+                raise EmbeddingStopped
+            writer.run(partial(self._record, job, group, steps, embedded, progress, total))
+        return True
+
+    def _prepare(self, job: ClaimedJob, group: Sequence[Line]) -> list[BatchStep]:
+        """Each line as a step: to publish, unchanged, or failed with its reason."""
+        documents = {
+            line.n: incoming_of(line.document_id, line.document)
+            for line in group
+            if line.document is not None and line.document_id is not None
+        }
+        submitted = dict(zip(documents, self._tools.batches.submit(job, list(documents.values())), strict=True))
+        steps = []
+        for line in group:
+            if line.n not in documents or line.document is None:
+                steps.append(BatchStep(line.n, line.document_id, reason=line.reason))
+                continue
+            submission = submitted[line.n]
+            if submission.revision is None:
+                steps.append(BatchStep(line.n, line.document_id, unchanged=True))
+                continue
+            incoming = documents[line.n]
+            try:
+                prepared = prepare(self._tools, incoming, submission.version_id, line.document.text.encode())
+                steps.append(BatchStep(line.n, line.document_id, prepared, submission.revision))
+            except self._tools.time_up:
+                raise
+            except Exception as error:
+                if isinstance(error, RagstoneError) and error.code in OUTAGES:
+                    raise
+                steps.append(BatchStep(line.n, line.document_id, reason=_at_line(line.n, incoming, error)))
+        return steps
+
+    def _record(
+        self,
+        job: ClaimedJob,
+        group: Sequence[Line],
+        steps: Sequence[BatchStep],
+        embedded: Sequence[indexing.Embedded],
+        progress: Progress,
+        total: int,
+    ) -> None:
+        """The writer's part: originals, vectors, then the group's versions and lines in one transaction."""
+        tools = self._tools
+        going_in = {step.n for step in steps if step.prepared}
+        for line in group:
+            if line.n in going_in and line.document is not None:
+                tools.originals.keep(line.document.text.encode())
+        stored = indexing.store(tools, job.space, embedded)
+        errors = {one.prepared.version_id: one.error for one in stored}
+        for error in errors.values():
+            if isinstance(error, RagstoneError) and error.code in OUTAGES:
+                raise error
+        outcome = [_with_error(step, errors) for step in steps]
+        gone = tools.batches.record(job, outcome)
+        failed = [step.prepared.version_id for step in steps if step.prepared and errors[step.prepared.version_id]]
+        progress.say([ProgressNote(job.id, "publish", group[-1].n, total)])
+        self._forget_vectors(job, [*gone, *failed])
+
+    def _forget_vectors(self, job: ClaimedJob, versions: Sequence[VersionId]) -> None:
+        """Nothing can answer from these any more, so a failure may wait for the reconciler's sweep."""
+        tools = self._tools
+        if versions:
+            with suppress(RagstoneError):
+                live = tools.ledger.live_versions(job.space, versions)
+                tools.vectors.delete_versions(job.space, [one for one in versions if one not in live])
+
+    def _succeed(self, job: ClaimedJob) -> None:
+        counts, first_failure = self._tools.batches.outcome(job)
+        warning = _warning(counts, first_failure)
+        self._tools.ledger.succeed(job, counts, warning)
+
+
+def _with_error(step: BatchStep, errors: dict[VersionId, Exception | None]) -> BatchStep:
+    """The step, without its document when that could not be embedded or stored."""
+    prepared: Prepared | None = step.prepared
+    error = errors[prepared.version_id] if prepared else None
+    if prepared is None or error is None:
+        return step
+    return BatchStep(step.n, step.document_id, reason=_at_line(step.n, prepared.incoming, error))
+
+
+def _at_line(n: int, incoming: Incoming, error: Exception) -> str:
+    return f"line {n}: {reason_of(error, incoming.name)}"
+
+
+def _last_line(tools: Tools, sha256: str) -> int:
+    """Number of the last line that says anything."""
+    return max((n for n, line in enumerate(tools.originals.lines(sha256), start=1) if line.strip()), default=0)
+
+
+def _warning(counts: dict[str, int], first_failure: JobItem | None) -> str | None:
+    if first_failure is None:
+        return "the batch holds no documents" if not counts["documents"] else None
+    return f"{counts['failed']} of {counts['documents']} documents failed; the first: {first_failure.reason}"

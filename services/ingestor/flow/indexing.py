@@ -1,0 +1,60 @@
+"""Embedding and storing vectors: a whole group at once, and one document at a time when the group fails."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.ingestor.domain.documents import Prepared
+from services.ingestor.ports import EmbeddingStopped, KeepGoing, Tools, Vectors
+from services.shared.contracts.ids import SpaceId
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """A prepared document with the vectors of its chunks, or the error that it met."""
+
+    prepared: Prepared
+    vectors: Vectors = ()
+    error: Exception | None = None
+
+
+def embed(tools: Tools, documents: Sequence[Prepared], keep_going: KeepGoing) -> list[Embedded]:
+    """Vectors of all chunks of the group in one call, which sorts them by length whatever document they are of.
+
+    Raises EmbeddingStopped.
+    """
+    if not documents:
+        return []
+    texts = [chunk.search_text for document in documents for chunk in document.chunks]
+    try:
+        vectors = tools.embedder.embed(texts, keep_going)
+    except (EmbeddingStopped, tools.time_up):
+        raise
+    except Exception as error:
+        if len(documents) == 1:
+            return [Embedded(documents[0], error=error)]
+        return [one for document in documents for one in embed(tools, [document], keep_going)]
+    embedded = []
+    at = 0
+    for document in documents:
+        end = at + len(document.chunks)
+        embedded.append(Embedded(document, vectors[at:end]))
+        at = end
+    return embedded
+
+
+def store(tools: Tools, space: SpaceId, documents: Sequence[Embedded]) -> list[Embedded]:
+    """Put the vectors beside what is there; a document whose vectors were not taken comes back with the error."""
+    ready = [one for one in documents if one.error is None]
+    failed = [one for one in documents if one.error is not None]
+    if not ready:
+        return failed
+    items = [item for one in ready for item in one.prepared.vector_items]
+    try:
+        tools.vectors.upsert(space, items, [vector for one in ready for vector in one.vectors])
+    except tools.time_up:
+        raise
+    except Exception as error:
+        if len(ready) == 1:
+            return [*failed, Embedded(ready[0].prepared, error=error)]
+        return [*failed, *(kept for one in ready for kept in store(tools, space, [one]))]
+    return [*failed, *ready]

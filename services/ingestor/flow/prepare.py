@@ -1,0 +1,23 @@
+"""From bytes to a version that is ready to be embedded: parse, then chunk."""
+
+from services.ingestor.domain.chunking import Limits, cut
+from services.ingestor.domain.documents import Incoming, Prepared, describe, title_of
+from services.ingestor.ports import Tools
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import VersionId
+
+
+def prepare(tools: Tools, incoming: Incoming, version_id: VersionId, data: bytes) -> Prepared:
+    """The version with its text, description and chunks; raises RagstoneError naming the file."""
+    extracted = tools.parsers.parse(incoming, data)
+    limits = Limits(tools.rules.chunk_words, tools.embedder.max_tokens())
+    chunks = cut(extracted, title_of(incoming, extracted), limits, tools.embedder.count_tokens)
+    if not chunks:
+        raise RagstoneError(ErrorCode.DOCUMENT_EMPTY, f"no text was found in {incoming.name}")
+    if len(chunks) > tools.rules.max_chunks:
+        detail = (
+            f"{incoming.name} would become {len(chunks):,} chunks and the limit is {tools.rules.max_chunks:,}; "
+            "split it, or raise RAGSTONE_MAX_CHUNKS"
+        )
+        raise RagstoneError(ErrorCode.BODY_TOO_LARGE, detail)
+    return describe(incoming, version_id, extracted, chunks)

@@ -1,0 +1,65 @@
+"""Settings of the workers and the reconciler."""
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from services.shared.kit.settings import (
+    TABLE,
+    ChromaSettings,
+    EmbedderSettings,
+    JobSettings,
+    LogSettings,
+    RedisSettings,
+    StateSettings,
+)
+
+
+class WorkSettings(BaseSettings):
+    """How much a worker takes on, and the limits of a document."""
+
+    model_config = TABLE
+
+    worker_concurrency: int = Field(default=1, ge=1, description="Child processes of a worker; each loads the model")
+    worker_tasks_per_child: int = Field(
+        default=0, ge=0, description="Tasks after which a child process is replaced; 0 is never"
+    )
+    max_document_bytes: int = Field(default=20_000_000, ge=1, description="Largest document that is read, bytes")
+    max_chunks: int = Field(default=10_000, ge=1, description="Most chunks that a document may be cut into")
+    chunk_words: int = Field(default=150, ge=20, description="Wanted size of a chunk, words")
+    group_jobs: int = Field(default=16, ge=1, description="Document jobs that a worker takes and embeds together")
+    group_documents: int = Field(default=64, ge=1, description="Documents of a batch that are embedded together")
+    group_chunks: int = Field(default=512, ge=1, description="Chunks after which a group is embedded and published")
+    time_slice_s: float = Field(
+        default=20.0, gt=0, description="A batch makes way for other jobs after this long, seconds"
+    )
+
+
+class ReconcilerSettings(BaseSettings):
+    """How often the reconciler looks, and what it takes for lost or left over."""
+
+    model_config = TABLE
+
+    reconcile_every_s: float = Field(default=5.0, gt=0, description="Pause between two looks at the jobs, seconds")
+    ring_after_s: float = Field(
+        default=15.0, ge=0, description="A waiting job whose message is older than this is queued again, seconds"
+    )
+    sweep_every_s: float = Field(default=300.0, gt=0, description="Pause between two sweeps of left-overs, seconds")
+    sweep_grace_s: float = Field(
+        default=900.0, ge=0, description="Vectors and staged versions younger than this are left alone, seconds"
+    )
+    blob_grace_s: float = Field(default=3600.0, ge=0, description="Unused originals younger than this stay, seconds")
+    keep_jobs_days: float = Field(default=30.0, gt=0, description="Finished jobs are forgotten after this many days")
+
+
+class IngestorSettings:
+    """Every table that the ingestor reads."""
+
+    def __init__(self) -> None:
+        self.work = WorkSettings()
+        self.reconciler = ReconcilerSettings()
+        self.state = StateSettings()
+        self.redis = RedisSettings()
+        self.chroma = ChromaSettings()
+        self.embedder = EmbedderSettings()
+        self.jobs = JobSettings()
+        self.logs = LogSettings()

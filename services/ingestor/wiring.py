@@ -1,0 +1,107 @@
+"""Builds the worker and the reconciler from settings."""
+
+import time
+from datetime import UTC, datetime
+from functools import cache
+
+from celery.exceptions import SoftTimeLimitExceeded
+
+from services.ingestor.adapters.background import one_behind
+from services.ingestor.adapters.batch_ledger import CatalogBatchLedger
+from services.ingestor.adapters.bell import PatientBell
+from services.ingestor.adapters.embedder import ModelEmbedder
+from services.ingestor.adapters.housekeeping import CatalogHousekeeping
+from services.ingestor.adapters.leases import Heartbeats
+from services.ingestor.adapters.ledger import CatalogLedger
+from services.ingestor.adapters.originals import BlobOriginals
+from services.ingestor.adapters.owner import this_process
+from services.ingestor.adapters.parsers.files import FileParsers
+from services.ingestor.adapters.rounds import Step
+from services.ingestor.adapters.vectors import ChromaVectors
+from services.ingestor.flow.reconcile import Reconciler
+from services.ingestor.flow.work import Worker
+from services.ingestor.ports import Rules, Tools
+from services.ingestor.settings import IngestorSettings
+from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.engine import Catalog
+from services.shared.kit.events import JobEventSender
+from services.shared.kit.queue import Bell, celery_app
+from services.shared.models.loader import LazyEmbedder
+
+
+def now() -> datetime:
+    """The time that goes into the catalog."""
+    return datetime.now(UTC)
+
+
+@cache
+def worker() -> Worker:
+    """This process's worker. Called in a child process at its first task, so that nothing is shared over a fork."""
+    settings = IngestorSettings()
+    catalog = Catalog(settings.state.catalog_url)
+    lazy = LazyEmbedder(settings.embedder)
+    return Worker(tools(settings, catalog, lazy))
+
+
+def tools(settings: IngestorSettings, catalog: Catalog, lazy: LazyEmbedder) -> Tools:
+    """What the flows work with."""
+    owner, lease_s, work = this_process(), settings.jobs.lease_s, settings.work
+    return Tools(
+        ledger=CatalogLedger(catalog, JobEventSender(settings.redis), owner, lease_s, now),
+        batches=CatalogBatchLedger(catalog, owner, lease_s, now),
+        leases=Heartbeats(catalog, owner, lease_s, now),
+        originals=BlobOriginals(Blobs(settings.state.blob_dir)),
+        parsers=FileParsers(work.max_document_bytes, SoftTimeLimitExceeded),
+        embedder=ModelEmbedder(lazy, SoftTimeLimitExceeded),
+        vectors=ChromaVectors(settings.chroma.chroma_url, catalog, lambda: lazy.get().spec, now),
+        bell=_bell(settings),
+        background=one_behind,
+        clock=time.monotonic,
+        rules=Rules(
+            chunk_words=work.chunk_words,
+            max_chunks=work.max_chunks,
+            max_document_bytes=work.max_document_bytes,
+            group_jobs=work.group_jobs,
+            group_documents=work.group_documents,
+            group_chunks=work.group_chunks,
+            time_slice_s=work.time_slice_s,
+        ),
+        time_up=SoftTimeLimitExceeded,
+    )
+
+
+def reconciler_steps(settings: IngestorSettings) -> list[Step]:
+    """The reconciler's steps, each at its own pace. It needs no model, and never loads one."""
+    catalog = Catalog(settings.state.catalog_url)
+    table = settings.reconciler
+    lazy = LazyEmbedder(settings.embedder)
+    house = CatalogHousekeeping(
+        catalog,
+        Blobs(settings.state.blob_dir),
+        JobEventSender(settings.redis),
+        now,
+        max_attempts=settings.jobs.max_attempts,
+        ring_after_s=table.ring_after_s,
+        stale_after_s=table.sweep_grace_s,
+        blob_grace_s=table.blob_grace_s,
+        keep_jobs_days=table.keep_jobs_days,
+    )
+    vectors = ChromaVectors(settings.chroma.chroma_url, catalog, lambda: lazy.get().spec, now)
+    flow = Reconciler(house, vectors, _bell(settings), time.monotonic, table.sweep_grace_s)
+    return [
+        Step("take_back", table.reconcile_every_s, flow.take_back),
+        Step("ring_again", table.reconcile_every_s, flow.ring_again),
+        Step("sweep_vectors", table.sweep_every_s, flow.sweep_vectors),
+        Step("sweep_catalog", table.sweep_every_s, flow.sweep_catalog),
+    ]
+
+
+def migrate(settings: IngestorSettings) -> None:
+    """Bring the catalog to this release, in whichever process comes first."""
+    catalog = Catalog(settings.state.catalog_url)
+    catalog.migrate()
+    catalog.close()
+
+
+def _bell(settings: IngestorSettings) -> PatientBell:
+    return PatientBell(Bell(celery_app(settings.redis, settings.jobs)))

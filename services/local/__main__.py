@@ -1,0 +1,5 @@
+"""`python -m services.local` is the `ragstone` command."""
+
+from services.local.cli import main
+
+main()

@@ -1,0 +1,234 @@
+"""The public API as the command line uses it; the only file of this room that knows httpx."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from services.shared.contracts.answers import Answer, AskRequest
+from services.shared.contracts.documents import (
+    DeletionReceipt,
+    Document,
+    DocumentDescription,
+    DocumentIn,
+    DocumentList,
+    SubmittedJob,
+    SubmittedJobs,
+)
+from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
+from services.shared.contracts.health import Readiness
+from services.shared.contracts.jobs import Job, JobItem, JobItemList, JobList, JobState
+from services.shared.contracts.search import SearchRequest, SearchResponse
+
+PAGE = 200
+BUSY_TRIES = 5
+BUSY_WAIT_MAX_S = 10.0
+
+Message = TypeVar("Message", bound=BaseModel)
+_DESCRIPTIONS = TypeAdapter(list[DocumentDescription])
+
+
+class Unreachable(Exception):
+    """Nothing that speaks this API answers at the address."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One file to send."""
+
+    description: DocumentDescription
+    filename: str
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Event:
+    """One server-sent event; ``data`` is decoded JSON."""
+
+    name: str
+    data: Any
+
+
+class Api:
+    """One gateway and one space.
+
+    Every call raises RagstoneError with the gateway's own words when it refuses, and Unreachable when it is not there.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        space: str | None = None,
+        *,
+        timeout_s: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._client = httpx.Client(
+            base_url=self.url,
+            headers={} if space is None else {"Ragstone-Space": space},
+            timeout=httpx.Timeout(timeout_s, connect=3.0),
+            transport=transport,
+            trust_env=False,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._client.close()
+
+    def readiness(self) -> Readiness:
+        """Of every part, as the gateway sees it."""
+        return self._message(Readiness, "GET", "/readyz", accept=(503,))
+
+    def documents(self, origin: str | None = None) -> Iterator[Document]:
+        """Every live document, or those of one mirrored folder."""
+        cursor: str | None = None
+        while True:
+            found = {"limit": str(PAGE), "origin": origin, "cursor": cursor}
+            params = {name: value for name, value in found.items() if value is not None}
+            page = self._message(DocumentList, "GET", "/v1/documents", params=params)
+            yield from page.items
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    def document(self, document_id: str) -> Document | None:
+        """One live document, if there is one."""
+        try:
+            return self._message(Document, "GET", f"/v1/documents/{quote(document_id)}")
+        except RagstoneError as error:
+            if error.code is ErrorCode.DOCUMENT_NOT_FOUND:
+                return None
+            raise
+
+    def submit_files(self, uploads: Sequence[Upload]) -> list[SubmittedJob]:
+        """One job a file, in order."""
+        manifest = _DESCRIPTIONS.dump_json([upload.description for upload in uploads], exclude_none=True)
+        files = [("files", (upload.filename, upload.data, upload.media_type)) for upload in uploads]
+        answer = self._message(
+            SubmittedJobs, "POST", "/v1/documents", files=files, data={"manifest": manifest.decode()}
+        )
+        return answer.jobs
+
+    def submit_text(self, document: DocumentIn) -> SubmittedJob:
+        """A document given as text."""
+        body = document.model_dump(exclude_none=True)
+        return self._message(SubmittedJobs, "POST", "/v1/documents", json=body).jobs[0]
+
+    def submit_batch(self, lines: bytes) -> SubmittedJob:
+        """Many documents, one JSON object a line; one job."""
+        headers = {"Content-Type": "application/x-ndjson"}
+        return self._message(SubmittedJobs, "POST", "/v1/documents", content=lines, headers=headers).jobs[0]
+
+    def delete(self, document_id: str) -> DeletionReceipt:
+        """Forget a document."""
+        return self._message(DeletionReceipt, "DELETE", f"/v1/documents/{quote(document_id)}")
+
+    def job(self, job_id: str) -> Job:
+        """One job."""
+        return self._message(Job, "GET", f"/v1/jobs/{quote(job_id)}")
+
+    def jobs(self, state: str | None = None, limit: int = 20) -> JobList:
+        """The newest jobs, and how many there are in each state."""
+        params = {"limit": str(limit)} | ({} if state is None else {"state": state})
+        return self._message(JobList, "GET", "/v1/jobs", params=params)
+
+    def failed_items(self, job_id: str) -> Iterator[JobItem]:
+        """Documents of a batch that failed."""
+        params = {"limit": str(PAGE)}
+        while True:
+            page = self._message(JobItemList, "GET", f"/v1/jobs/{quote(job_id)}/items", params=params)
+            yield from (item for item in page.items if item.state is JobState.FAILED)
+            if page.next_cursor is None:
+                return
+            params["cursor"] = page.next_cursor
+
+    def search(self, request: SearchRequest) -> SearchResponse:
+        """Passages, no writing."""
+        return self._message(SearchResponse, "POST", "/v1/search", json=request.model_dump(exclude_none=True))
+
+    def ask(self, request: AskRequest) -> Answer:
+        """The whole answer at once."""
+        body = request.model_dump(exclude_none=True) | {"stream": False}
+        return self._message(Answer, "POST", "/v1/ask", json=body, timeout=httpx.Timeout(300.0, connect=3.0))
+
+    def ask_stream(self, request: AskRequest) -> Iterator[Event]:
+        """The answer's events as they happen; the last is ``answer``.
+
+        Raises: RagstoneError for an ``error`` event too.
+        """
+        body = request.model_dump(exclude_none=True) | {"stream": True}
+        headers = {"Accept": "text/event-stream"}
+        try:
+            with self._client.stream("POST", "/v1/ask", json=body, headers=headers) as response:
+                if response.is_error:
+                    response.read()
+                    raise self._refusal(response)
+                for event in events(response.iter_lines()):
+                    if event.name == "error":
+                        raise _error_of(Problem.model_validate(event.data))
+                    yield event
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+
+    def _message(
+        self, kind: type[Message], method: str, path: str, *, accept: tuple[int, ...] = (), **request: Any
+    ) -> Message:
+        for attempt in range(BUSY_TRIES):
+            try:
+                response = self._client.request(method, path, **request)
+            except httpx.HTTPError as error:
+                raise self._unreachable(error) from error
+            if response.is_success or response.status_code in accept:
+                break
+            refusal = self._refusal(response)
+            if refusal.retry_after_s is None or attempt == BUSY_TRIES - 1:
+                raise refusal
+            time.sleep(min(refusal.retry_after_s, BUSY_WAIT_MAX_S))
+        try:
+            return kind.model_validate_json(response.content)
+        except ValidationError as error:
+            raise Unreachable(f"{self.url} is not a gateway of this version of Ragstone.") from error
+
+    def _refusal(self, response: httpx.Response) -> RagstoneError:
+        try:
+            problem = Problem.model_validate_json(response.content)
+        except ValidationError as error:
+            why = f"{self.url} answers {response.status_code} in a way that is not Ragstone's; is the address right?"
+            raise Unreachable(why) from error
+        wait = response.headers.get("Retry-After", "")
+        return _error_of(problem, int(wait) if wait.isdigit() else None)
+
+    def _unreachable(self, error: httpx.HTTPError) -> Unreachable:
+        if isinstance(error, httpx.ReadTimeout):
+            return Unreachable(f"{self.url} did not answer in time; `ragstone status` says how it is.")
+        return Unreachable(
+            f"No gateway answers at {self.url}. Start one with `ragstone up`, or name another with --url."
+        )
+
+
+def _error_of(problem: Problem, retry_after_s: int | None = None) -> RagstoneError:
+    return RagstoneError(problem.code, problem.detail, retry_after_s=retry_after_s)
+
+
+def events(lines: Iterator[str]) -> Iterator[Event]:
+    """Server-sent events out of their lines (WHATWG HTML, section 9.2.6); comments keep the line open only."""
+    name, data = "message", list[str]()
+    for line in lines:
+        if not line:
+            if data:
+                yield Event(name, json.loads("\n".join(data)))
+            name, data = "message", []
+        elif line.startswith("event:"):
+            name = line.removeprefix("event:").strip()
+        elif line.startswith("data:"):
+            data.append(line.removeprefix("data:").removeprefix(" "))

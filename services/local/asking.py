@@ -1,0 +1,55 @@
+"""`ragstone ask`, `search` and `jobs`."""
+
+import threading
+
+from rich.console import Console
+
+from services.local import show
+from services.local.api import Api, Unreachable
+from services.shared.contracts.answers import Answer, AskRequest, SentenceEvent
+from services.shared.contracts.jobs import JobList, JobState
+from services.shared.contracts.search import SearchRequest, SearchResponse
+
+WATCH_EVERY_S = 1.0
+
+
+def ask(api: Api, question: str) -> Answer:
+    """The whole answer at once."""
+    return api.ask(AskRequest(question=question))
+
+
+def ask_aloud(api: Api, console: Console, question: str) -> Answer:
+    """Print each sentence as it arrives, and where they come from at the end.
+
+    Raises: RagstoneError; Unreachable also when the stream ends without an answer.
+    """
+    shown = False
+    for event in api.ask_stream(AskRequest(question=question, stream=True)):
+        if event.name == "sentence":
+            show.sentence(console, SentenceEvent.model_validate(event.data).text)
+            shown = True
+        elif event.name == "answer":
+            answer = Answer.model_validate(event.data)
+            show.answer_end(console, answer, api.url, text_shown=shown)
+            return answer
+    raise Unreachable(f"{api.url} ended the answer before it was whole; ask again.")
+
+
+def search(api: Api, question: str, top_k: int) -> SearchResponse:
+    """Passages for a question."""
+    return api.search(SearchRequest(question=question, top_k=top_k))
+
+
+def watch_jobs(
+    api: Api, console: Console, state: JobState | None, limit: int, stop: threading.Event, *, watch: bool, quiet: bool
+) -> JobList:
+    """List the newest jobs; with ``watch`` again and again until nothing is queued or running."""
+    while True:
+        found = api.jobs(None if state is None else state.value, limit)
+        busy = found.counts[JobState.QUEUED] + found.counts[JobState.RUNNING]
+        if not quiet:
+            if watch and console.is_terminal:
+                console.clear()
+            show.jobs(console, found)
+        if not watch or not busy or stop.wait(WATCH_EVERY_S):
+            return found

@@ -1,0 +1,195 @@
+"""Which files of a folder are documents, and what a mirror has to do; nothing here talks to a server."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+
+MEDIA_TYPES: Mapping[str, str] = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".rst": "text/x-rst",
+    ".txt": "text/plain",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".json": "application/json",
+    ".ndjson": "application/x-ndjson",
+    ".jsonl": "application/x-ndjson",
+    ".csv": "text/csv",
+    ".pdf": "application/pdf",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".ipynb": "application/x-ipynb+json",
+    ".epub": "application/epub+zip",
+    ".eml": "message/rfc822",
+}
+"""File kinds that a folder is searched for."""
+
+
+@dataclass(frozen=True)
+class LocalFile:
+    """A file that is to be a document."""
+
+    document_id: str
+    relative: str
+    path: Path
+    sha256: str
+    size: int
+
+    @property
+    def media_type(self) -> str:
+        """By its extension."""
+        return MEDIA_TYPES.get(self.path.suffix.lower(), "application/octet-stream")
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file of a known kind that is not sent, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the server has under an id."""
+
+    sha256: str
+    origin: str | None
+
+
+@dataclass
+class Plan:
+    """What makes the server equal to the folder. ``moved`` maps the new id to the one whose bytes it has."""
+
+    new: list[LocalFile] = field(default_factory=list)
+    changed: list[LocalFile] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    refused: list[Skipped] = field(default_factory=list)
+
+
+def origin_of(folder: Path, name: str | None) -> str:
+    """Name of a mirrored folder: its own name and a hash, so that no local path leaves this machine."""
+    if name is not None:
+        return name
+    absolute = folder.resolve()
+    return f"{absolute.name}-{hashlib.sha256(str(absolute).encode()).hexdigest()[:8]}"
+
+
+def scan(folder: Path, *, prefix: str, glob: str | None, max_bytes: int) -> tuple[list[LocalFile], list[Skipped]]:
+    """The folder's documents, by id, and the files that were left out although their kind is known.
+
+    Hidden files and folders are not looked at; a link is followed only to a file inside the folder.
+    Raises: OSError when a folder cannot be listed (its documents must not seem to have vanished).
+    """
+    root = folder.resolve()
+    files, skipped = [], list[Skipped]()
+    for path in _walk(root):
+        relative = path.relative_to(root).as_posix()
+        if glob is not None and not matches(relative, glob):
+            continue
+        reason = why_not(path, root, max_bytes)
+        if reason is not None:
+            skipped.append(Skipped(relative, reason))
+            continue
+        try:
+            files.append(read(path, document_id=prefix + relative, relative=relative))
+        except OSError as error:
+            skipped.append(Skipped(relative, f"cannot be read: {error.strerror}"))
+    return files, skipped
+
+
+def matches(relative: str, glob: str) -> bool:
+    """Does the path, or its last part, fit the pattern?"""
+    return fnmatch(relative, glob) or fnmatch(relative.rsplit("/", 1)[-1], glob)
+
+
+def why_not(path: Path, root: Path, max_bytes: int) -> str | None:
+    """Why a file is not sent; null when it is."""
+    try:
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(root):
+            return "a link to a place outside the folder"
+        if real.is_dir():
+            return "a link to a folder, which is not followed"
+        if not real.is_file():
+            return "not a regular file"
+        size = real.stat().st_size
+    except (OSError, RuntimeError):
+        return "a link that leads nowhere"
+    if size > max_bytes:
+        return f"{size / 1e6:.1f} MB is over the limit of {max_bytes / 1e6:.1f} MB (RAGSTONE_DOCUMENT_MAX_BYTES)"
+    return None
+
+
+def read(path: Path, *, document_id: str, relative: str) -> LocalFile:
+    """A file with its checksum.
+
+    Raises: OSError.
+    """
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return LocalFile(document_id, relative, path, digest, os.fstat(stream.fileno()).st_size)
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for folder, names, files in os.walk(root, onerror=_raise):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        yield from (Path(folder) / name for name in names if (Path(folder) / name).is_symlink())
+        for name in sorted(files):
+            if not name.startswith(".") and Path(name).suffix.lower() in MEDIA_TYPES:
+                yield Path(folder) / name
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def plan_mirror(
+    files: Iterable[LocalFile],
+    known: Mapping[str, Known],
+    *,
+    origin: str | None,
+    prefix: str = "",
+    glob: str | None = None,
+    skipped: Iterable[Skipped] = (),
+) -> Plan:
+    """Compare a folder's files with what the server knows.
+
+    A document that was sent by hand (no origin) under the id of a file becomes the folder's; one of another folder is
+    never touched. With ``glob`` only documents that fit it can vanish; those of skipped files stay as they are.
+    ``origin`` null is a file sent alone: nothing vanishes.
+    """
+    plan = Plan()
+    there_still = {prefix + skip.path for skip in skipped}
+    seen = set[str]()
+    for file in files:
+        seen.add(file.document_id)
+        there = known.get(file.document_id)
+        if there is None:
+            plan.new.append(file)
+        elif there.origin not in (None, origin):
+            reason = f"the id belongs to the mirrored folder {there.origin}; send it under another with --prefix"
+            plan.refused.append(Skipped(file.relative, reason))
+        elif there.sha256 != file.sha256 or there.origin != origin:
+            plan.changed.append(file)
+        else:
+            plan.unchanged.append(file.document_id)
+    if origin is not None:
+        plan.vanished = sorted(
+            document_id
+            for document_id, there in known.items()
+            if there.origin == origin
+            and document_id not in seen | there_still
+            and (glob is None or matches(document_id.removeprefix(prefix), glob))
+        )
+    by_bytes = {known[document_id].sha256: document_id for document_id in reversed(plan.vanished)}
+    for file in plan.new:
+        if file.sha256 in by_bytes:
+            plan.moved[file.document_id] = by_bytes.pop(file.sha256)
+    return plan

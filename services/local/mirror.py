@@ -1,0 +1,252 @@
+"""Makes the server's documents equal to a folder (or sends single files), and waits for the work to end."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from services.local.api import Api, Upload
+from services.local.folder import Known, LocalFile, Plan, Skipped, origin_of, plan_mirror, read, scan
+from services.shared.contracts.documents import DocumentDescription, SubmittedJob
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.jobs import Job, JobState
+
+GROUP_FILES = 20
+GROUP_BYTES = 8_000_000
+LOOK_AT = 25
+LOOK_EVERY_S = (0.2, 1.0)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A document that did not make it."""
+
+    document_id: str
+    reason: str
+
+
+@dataclass
+class Report:
+    """What one mirrored folder or file came to. ``moved`` maps the new id to the former one."""
+
+    path: str
+    origin: str | None
+    new: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    vanished: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    failed: list[Failed] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    batch: dict[str, Any] | None = None
+    dry_run: bool = False
+    interrupted: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user chose for a mirror."""
+
+    name: str | None = None
+    prefix: str = ""
+    glob: str | None = None
+    dry_run: bool = False
+    allow_empty: bool = False
+    max_bytes: int = 20_000_000
+
+
+class Progress:
+    """Told what happens; the default keeps silent."""
+
+    def total(self, documents: int) -> None:
+        """So many documents are to be done."""
+
+    def done(self, documents: int) -> None:
+        """So many more are done."""
+
+    def stage(self, job: Job) -> None:
+        """A job that is under way."""
+
+
+def ingest(api: Api, path: Path, choice: Choice, progress: Progress, stop: threading.Event) -> Report:
+    """Mirror a folder, or send one file.
+
+    Raises: RagstoneError, Unreachable; invalid_request when the path is nothing that can be sent.
+    """
+    began = time.monotonic()
+    report, plan = _plan(api, path, choice)
+    if not choice.dry_run:
+        _carry_out(api, report, plan, progress, stop)
+    report.seconds = round(time.monotonic() - began, 2)
+    return report
+
+
+def _plan(api: Api, path: Path, choice: Choice) -> tuple[Report, Plan]:
+    if path.is_dir():
+        origin: str | None = origin_of(path, choice.name)
+        files, skipped = _scanned(path, choice)
+        if not files and not skipped and choice.glob is None and not choice.allow_empty:
+            detail = f"{path} holds no document, so nothing was touched; --allow-empty forgets all that came from it."
+            raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
+        known = _known(api, origin, files)
+    else:
+        origin, skipped = None, []
+        files = [_single(path, choice)]
+        there = api.document(files[0].document_id)
+        known = {} if there is None else {there.id: Known(there.sha256, there.origin)}
+    plan = plan_mirror(files, known, origin=origin, prefix=choice.prefix, glob=choice.glob, skipped=skipped)
+    gone = set(plan.moved.values())
+    report = Report(
+        path=str(path),
+        origin=origin,
+        new=[file.document_id for file in plan.new if file.document_id not in plan.moved],
+        changed=[file.document_id for file in plan.changed],
+        moved=plan.moved,
+        vanished=[document_id for document_id in plan.vanished if document_id not in gone],
+        unchanged=plan.unchanged,
+        failed=[Failed(choice.prefix + refused.path, refused.reason) for refused in plan.refused],
+        skipped=skipped,
+        dry_run=choice.dry_run,
+    )
+    return report, plan
+
+
+def _scanned(path: Path, choice: Choice) -> tuple[list[LocalFile], list[Skipped]]:
+    try:
+        return scan(path, prefix=choice.prefix, glob=choice.glob, max_bytes=choice.max_bytes)
+    except OSError as error:
+        detail = f"{error.filename} cannot be listed ({error.strerror}), so nothing was touched; make it readable."
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail) from error
+
+
+def _single(path: Path, choice: Choice) -> LocalFile:
+    try:
+        return read(path, document_id=choice.prefix + path.name, relative=path.name)
+    except OSError as error:
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _known(api: Api, origin: str | None, files: Sequence[LocalFile]) -> dict[str, Known]:
+    """The folder's documents; everybody's when there are ids that the folder does not own yet."""
+    own = _listed(api, origin)
+    if own and all(file.document_id in own for file in files):
+        return own
+    return _listed(api, None)
+
+
+def _listed(api: Api, origin: str | None) -> dict[str, Known]:
+    return {str(document.id): Known(document.sha256, document.origin) for document in api.documents(origin)}
+
+
+def _carry_out(api: Api, report: Report, plan: Plan, progress: Progress, stop: threading.Event) -> None:
+    to_send = plan.new + plan.changed
+    progress.total(len(to_send))
+    jobs: dict[str, str] = {}
+    for document_id in report.vanished:
+        _forget(api, document_id)
+    for group in groups(to_send):
+        if stop.is_set():
+            report.interrupted = True
+            return
+        for file, outcome in _send(api, group, report.origin):
+            if isinstance(outcome, Failed):
+                report.failed.append(outcome)
+                progress.done(1)
+            elif outcome.unchanged and outcome.state.final:
+                progress.done(1)
+            else:
+                jobs[outcome.id] = file.document_id
+    wait_for(api, jobs, report, progress, stop)
+    failed = {failure.document_id for failure in report.failed}
+    report.new = [document_id for document_id in report.new if document_id not in failed]
+    report.changed = [document_id for document_id in report.changed if document_id not in failed]
+    if not report.interrupted:
+        for new_id, old_id in report.moved.items():
+            if new_id not in failed:
+                _forget(api, old_id)
+
+
+def groups(files: Sequence[LocalFile]) -> Iterator[list[LocalFile]]:
+    """Files in order, in groups that make requests of a reasonable size."""
+    group, size = list[LocalFile](), 0
+    for file in files:
+        if group and (len(group) == GROUP_FILES or size + file.size > GROUP_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(file)
+        size += file.size
+    if group:
+        yield group
+
+
+def _send(
+    api: Api, group: Sequence[LocalFile], origin: str | None
+) -> Iterator[tuple[LocalFile, SubmittedJob | Failed]]:
+    """Send a group; when it is refused, each file alone, so that only the faulty one fails."""
+    uploads: list[tuple[LocalFile, Upload]] = []
+    for file in group:
+        try:
+            uploads.append((file, _upload(file, origin)))
+        except OSError as error:
+            yield file, Failed(file.document_id, f"cannot be read: {error.strerror}")
+    try:
+        sent = api.submit_files([upload for _, upload in uploads]) if uploads else []
+    except RagstoneError as error:
+        if len(uploads) == 1:
+            yield uploads[0][0], Failed(uploads[0][0].document_id, error.detail)
+        else:
+            for file, _ in uploads:
+                yield from _send(api, [file], origin)
+        return
+    yield from zip([file for file, _ in uploads], sent, strict=True)
+
+
+def _upload(file: LocalFile, origin: str | None) -> Upload:
+    described = DocumentDescription(id=file.document_id, source=file.relative, origin=origin)
+    return Upload(described, file.path.name, file.media_type, file.path.read_bytes())
+
+
+def _forget(api: Api, document_id: str) -> None:
+    try:
+        api.delete(document_id)
+    except RagstoneError as error:
+        if error.code is not ErrorCode.DOCUMENT_NOT_FOUND:
+            raise
+
+
+def wait_for(api: Api, jobs: dict[str, str], report: Report, progress: Progress, stop: threading.Event) -> None:
+    """Until every job has ended. ``jobs`` maps job ids to document ids, oldest first.
+
+    Workers take the oldest first, so only the first few are asked for; the pauses grow while nothing changes.
+    """
+    pause = LOOK_EVERY_S[0]
+    while jobs:
+        ended = 0
+        for job_id in list(jobs)[:LOOK_AT]:
+            job = api.job(job_id)
+            if job.state.final:
+                ended += 1
+                document_id = jobs.pop(job_id)
+                progress.done(1)
+                if job.state is not JobState.SUCCEEDED:
+                    report.failed.append(Failed(document_id, job.reason or f"the job was {job.state}"))
+            elif job.state is JobState.RUNNING:
+                progress.stage(job)
+        pause = LOOK_EVERY_S[0] if ended else min(pause * 1.5, LOOK_EVERY_S[1])
+        if jobs and ended < LOOK_AT and stop.wait(pause):
+            report.interrupted = True
+            return
+
+
+def follow(api: Api, job_id: str, seen: Callable[[Job], None], stop: threading.Event) -> Job:
+    """One job until it has ended; ``seen`` is told of every look."""
+    pause = LOOK_EVERY_S[0]
+    while True:
+        job = api.job(job_id)
+        seen(job)
+        if job.state.final or stop.wait(pause):
+            return job
+        pause = min(pause * 1.5, LOOK_EVERY_S[1])

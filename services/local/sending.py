@@ -1,0 +1,120 @@
+"""`ragstone ingest` and what `up` does once everything runs."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+
+from services.local import asking, mirror, show
+from services.local.api import Api
+from services.local.mirror import Choice, Failed, Report
+from services.shared.contracts.documents import DocumentIn
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.jobs import JobState
+
+STANDARD_INPUT = "-"
+BATCH_KINDS = (".ndjson", ".jsonl")
+
+
+@contextmanager
+def interruptible() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets; the second one ends the program."""
+    stop = threading.Event()
+
+    def interrupted(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    former = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, former)
+
+
+def send(
+    api: Api, console: Console, path: str, choice: Choice, stop: threading.Event, *, batch: bool = False
+) -> Report:
+    """One path of the command line, with a bar and a report.
+
+    Raises: RagstoneError, Unreachable.
+    """
+    with show.IngestBar(console, path) as bar:
+        if path == STANDARD_INPUT:
+            report = _text(api, sys.stdin.buffer.read(), choice, bar, stop)
+        elif batch:
+            report = _batch(api, Path(path), bar, stop)
+        else:
+            report = mirror.ingest(api, Path(path), choice, bar, stop)
+    show.report(console, report)
+    return report
+
+
+def _text(api: Api, data: bytes, choice: Choice, bar: mirror.Progress, stop: threading.Event) -> Report:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        detail = "Standard input is not UTF-8 text; send other kinds of documents as files."
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail) from error
+    report = Report(path=STANDARD_INPUT, origin=None)
+    bar.total(1)
+    job = api.submit_text(DocumentIn(id=f"{choice.prefix}{choice.name}" if choice.name else None, text=text))
+    document_id = str(job.document_id)
+    (report.unchanged if job.unchanged else report.new).append(document_id)
+    if not job.state.final:
+        mirror.wait_for(api, {job.id: document_id}, report, bar, stop)
+    return report
+
+
+def _batch(api: Api, path: Path, bar: mirror.Progress, stop: threading.Event) -> Report:
+    if path.suffix.lower() not in BATCH_KINDS:
+        detail = (
+            f"{path} cannot be sent as a batch; that takes a file of one JSON object a line ({', '.join(BATCH_KINDS)})."
+        )
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
+    try:
+        lines = path.read_bytes()
+    except OSError as error:
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{path} cannot be read: {error.strerror}.") from error
+    report = Report(path=str(path), origin=None)
+    bar.total(1)
+    job = mirror.follow(api, api.submit_batch(lines).id, bar.stage, stop)
+    report.interrupted = not job.state.final
+    bar.done(1)
+    report.failed = [
+        Failed(f"line {item.n} ({item.document_id or 'unreadable'})", item.reason or "no reason given")
+        for item in api.failed_items(job.id)
+    ]
+    if job.state in (JobState.FAILED, JobState.CANCELLED) and not report.failed:
+        report.failed = [Failed(path.name, job.reason or f"the job was {job.state}")]
+    report.batch = job.result
+    return report
+
+
+def after_start(
+    api: Api, console: Console, paths: Sequence[Path], question: str | None, stop: threading.Event, max_bytes: int
+) -> dict[str, Any]:
+    """What `up --ingest --ask` does; the outcome in a form for JSON."""
+    outcome: dict[str, Any] = {}
+    if paths:
+        choice = Choice(max_bytes=max_bytes)
+        outcome["ingest"] = [
+            as_dict(send(api, console, str(path), replace(choice), stop)) for path in paths if not stop.is_set()
+        ]
+    if question is not None and not stop.is_set():
+        console.print(f"\n{question}", style="bold", markup=False, highlight=False)
+        outcome["answer"] = asking.ask_aloud(api, console, question).model_dump(mode="json")
+    return outcome
+
+
+def as_dict(report: Report) -> dict[str, Any]:
+    """A report in a form for JSON."""
+    return asdict(report)

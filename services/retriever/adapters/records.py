@@ -1,0 +1,86 @@
+"""The catalog, read beside the event loop."""
+
+from collections.abc import Sequence
+
+from services.retriever.adapters.threads import Threads
+from services.retriever.domain.hits import Chunk, EmbedderIdentity, ServingIndex, SpaceState
+from services.shared.catalog import changes, chunks, indexes
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.ids import ChunkId, SpaceId
+
+THREADS = 8
+
+
+class CatalogRecords:
+    """The port ``Records`` over ``services.shared.catalog``."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._threads = Threads(THREADS)
+
+    async def state(self, space: SpaceId) -> SpaceState:
+        """Change number and serving index, read in one snapshot."""
+        return await self._threads.run(self._state, space)
+
+    async def live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+        """The chunks among ``ids`` that are live now."""
+        if not ids:
+            return {}
+        return await self._threads.run(self._live, space, ids)
+
+    async def count(self, space: SpaceId) -> int:
+        """Live chunks of the space."""
+        return await self._threads.run(self._count, space)
+
+    async def serving(self) -> list[ServingIndex]:
+        """The serving index of every space."""
+        return await self._threads.run(self._serving)
+
+    async def migrate(self) -> None:
+        """Make or update the tables."""
+        await self._threads.run(self._catalog.migrate)
+
+    def _state(self, space: SpaceId) -> SpaceState:
+        with self._catalog.read() as tx:
+            row = indexes.serving(tx, space)
+            return SpaceState(seq=changes.current_seq(tx, space), index=None if row is None else _index(row))
+
+    def _live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
+        with self._catalog.read() as tx:
+            return {found.id: _chunk(found) for found in chunks.live_chunks(tx, space, ids).values()}
+
+    def _count(self, space: SpaceId) -> int:
+        with self._catalog.read() as tx:
+            return chunks.counts(tx, space)[1]
+
+    def _serving(self) -> list[ServingIndex]:
+        with self._catalog.read() as tx:
+            return [_index(row) for row in indexes.all_serving(tx)]
+
+
+def identity(spec: indexes.EmbedderSpec) -> EmbedderIdentity:
+    """The part of a model's specification that must not differ."""
+    return EmbedderIdentity(name=spec.name, revision=spec.revision, dimension=spec.dimension)
+
+
+def _index(row: indexes.IndexRow) -> ServingIndex:
+    return ServingIndex(id=row.id, space=row.space_id, embedder=identity(row.embedder))
+
+
+def _chunk(found: chunks.LiveChunk) -> Chunk:
+    return Chunk(
+        id=found.id,
+        document_id=found.document_id,
+        version_id=found.version_id,
+        title=found.title,
+        section=found.section,
+        type=found.type,
+        tags=tuple(found.tags),
+        source=found.source,
+        text=found.text,
+        lead=found.lead,
+        start=found.start,
+        end=found.end,
+        kind=found.kind,
+        search_text=found.search_text,
+    )

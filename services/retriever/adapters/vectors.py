@@ -1,0 +1,62 @@
+"""Chroma, one open collection for each index that is asked."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from services.retriever.adapters.opened import Opened
+from services.retriever.adapters.threads import Threads
+from services.retriever.domain.hits import Hit, ServingIndex
+from services.retriever.ports import Vector
+from services.shared.catalog import indexes
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import IndexId
+from services.shared.contracts.search import Filters
+from services.shared.index.chroma import VectorIndex, ping
+
+THREADS = 16
+
+
+class ChromaVectors:
+    """The port ``Vectors`` over ``services.shared.index.chroma``."""
+
+    def __init__(self, catalog: Catalog, chroma_url: str, *, timeout_s: float, open_limit: int) -> None:
+        self._catalog = catalog
+        self._chroma_url = chroma_url
+        self._timeout_s = timeout_s
+        self._opened: Opened[IndexId, VectorIndex] = Opened(open_limit)
+        self._threads = Threads(THREADS)
+
+    async def search(
+        self, index: ServingIndex, vectors: Sequence[Vector], k: int, filters: Filters | None
+    ) -> list[list[Hit]]:
+        """For each vector the nearest ``k`` chunks."""
+        return await self._threads.run(self._search, index, vectors, k, filters)
+
+    async def check(self, index: ServingIndex) -> None:
+        """Look at the index. Raises RagstoneError when its collection does not fit it, or Chroma does not answer."""
+        await self._threads.run(lambda: self._open(index).count())
+
+    async def ping(self) -> None:
+        """Raises RagstoneError when Chroma does not answer."""
+        await self._threads.run(ping, self._chroma_url)
+
+    def _search(
+        self, index: ServingIndex, vectors: Sequence[Vector], k: int, filters: Filters | None
+    ) -> list[list[Hit]]:
+        found = self._open(index).query(np.asarray(vectors, dtype=np.float32), k, filters)
+        return [[Hit(hit.chunk_id, hit.distance) for hit in hits] for hits in found]
+
+    def _open(self, index: ServingIndex) -> VectorIndex:
+        return self._opened.get(
+            index.id, lambda: VectorIndex(self._chroma_url, self._row(index), timeout_s=self._timeout_s)
+        )
+
+    def _row(self, index: ServingIndex) -> indexes.IndexRow:
+        with self._catalog.read() as tx:
+            row = indexes.serving(tx, index.space)
+        if row is None or row.id != index.id:
+            detail = f"The index of space {index.space} was switched during this search; ask again."
+            raise RagstoneError(ErrorCode.VECTOR_STORE_UNAVAILABLE, detail, retry_after_s=1)
+        return row

@@ -1,0 +1,78 @@
+"""What one call of retrieval is going to do, decided from the request and the settings."""
+
+from dataclasses import dataclass
+
+from services.retriever.domain.depth import Depth, choose_depth
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import SpaceId
+from services.shared.contracts.search import Filters, RetrieveRequest, Stages
+
+
+@dataclass(frozen=True)
+class Switches:
+    """Which parts run."""
+
+    vector: bool
+    bm25: bool
+    gate: bool
+    diversity: bool
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The service's settings, as far as they decide about passages."""
+
+    switches: Switches
+    gate_distance: float
+    gate_coverage: float
+    bm25_floor: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One call: the question and its sub-questions, how deep, which parts, how many passages."""
+
+    space: SpaceId
+    questions: tuple[str, ...]
+    filters: Filters | None
+    top_k: int
+    depth: Depth
+    switches: Switches
+
+
+def make_plan(request: RetrieveRequest, tuning: Tuning) -> Plan:
+    """Settle the switches, the depth and the questions (blank and repeated sub-questions are left out).
+
+    Raises: RagstoneError when there is no question, or nothing may search for it.
+    """
+    if not request.question.strip():
+        raise RagstoneError(ErrorCode.QUESTION_EMPTY, "The question is empty; send some words.")
+    switches = _switched(request.stages, tuning.switches)
+    if not (switches.vector or switches.bm25):
+        detail = "stages: both vector and bm25 are off, so nothing can be found; leave at least one of them on."
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
+    asked = [request.question, *(one for one in request.sub_questions if one.strip())]
+    return Plan(
+        space=request.space,
+        questions=tuple(dict.fromkeys(asked)),
+        filters=request.filters,
+        top_k=request.top_k,
+        depth=choose_depth(request.question, request.top_k),
+        switches=switches,
+    )
+
+
+def without_type(filters: Filters) -> Filters:
+    """The same filters, open to every type."""
+    return filters.model_copy(update={"type": None})
+
+
+def _switched(stages: Stages | None, default: Switches) -> Switches:
+    if stages is None:
+        return default
+    return Switches(
+        vector=default.vector if stages.vector is None else stages.vector,
+        bm25=default.bm25 if stages.bm25 is None else stages.bm25,
+        gate=default.gate if stages.gate is None else stages.gate,
+        diversity=default.diversity if stages.diversity is None else stages.diversity,
+    )

@@ -1,0 +1,27 @@
+"""How long each step took, by a clock that the caller brings."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Stopwatch:
+    """Adds up milliseconds by step. Steps may overlap: they are not shares of the total."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._steps: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Count what runs inside for ``name``."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._steps[name] = self._steps.get(name, 0.0) + 1000 * (self._clock() - began)
+
+    def timings_ms(self) -> dict[str, float]:
+        """Every step so far, and ``total`` since the start; milliseconds."""
+        steps = {**self._steps, "total": 1000 * (self._clock() - self._began)}
+        return {name: round(elapsed, 2) for name, elapsed in steps.items()}

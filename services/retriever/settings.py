@@ -1,0 +1,60 @@
+"""The retriever's settings: its own table, and those it shares with other services."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from services.shared.kit.settings import TABLE, ChromaSettings, EmbedderSettings, LogSettings, StateSettings
+
+
+class RetrieverSettings(BaseSettings):
+    """How passages are found, and where the service listens."""
+
+    model_config = TABLE
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 inside a container")
+    retriever_port: int = Field(default=8002, ge=1, le=65535, description="Port of the retriever")
+    stage_vector: bool = Field(default=True, description="Search the vectors")
+    stage_bm25: bool = Field(default=True, description="Search exact words with BM25")
+    stage_gate: bool = Field(default=True, description="Judge the passages; search without the type filter when poor")
+    stage_diversity: bool = Field(default=True, description="Keep near-copies and single documents from crowding")
+    gate_distance: float = Field(
+        default=0.55, ge=0, le=2, description="Cosine distance above which the nearest passage is poor"
+    )
+    gate_coverage: float = Field(
+        default=0.9,
+        ge=0,
+        le=1,
+        description="Share of the question's terms, weighted by rarity, in one passage that makes it good nevertheless",
+    )
+    bm25_floor: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="A BM25 list whose best passage holds a smaller share of the question's weighted terms is dropped",
+    )
+    embed_waiting: int = Field(
+        default=64, ge=1, description="Requests that may wait for the model; questions and texts are counted apart"
+    )
+    vector_timeout_s: float = Field(
+        default=5.0, gt=0, description="Longest wait for the vector store; then BM25 answers alone, seconds"
+    )
+    open_spaces: int = Field(default=64, ge=1, description="Spaces whose indexes are kept open")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All tables that the retriever reads."""
+
+    own: RetrieverSettings = field(default_factory=RetrieverSettings)
+    state: StateSettings = field(default_factory=StateSettings)
+    chroma: ChromaSettings = field(default_factory=ChromaSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    log: LogSettings = field(default_factory=LogSettings)
+
+    @property
+    def snapshot_dir(self) -> Path:
+        """Where BM25 snapshots lie; losing them costs time only."""
+        return self.state.state_dir / "bm25"

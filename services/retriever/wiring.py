@@ -1,0 +1,72 @@
+"""From settings to a working retriever."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from services.retriever.adapters.embedder import QueuedEmbedder
+from services.retriever.adapters.keywords import Bm25Keywords
+from services.retriever.adapters.readiness import ReadinessCheck
+from services.retriever.adapters.records import CatalogRecords
+from services.retriever.adapters.vectors import ChromaVectors
+from services.retriever.domain.plan import Switches, Tuning
+from services.retriever.flow import Retrieval
+from services.retriever.settings import RetrieverSettings, Settings
+from services.shared.catalog.engine import Catalog
+from services.shared.models.loader import LazyEmbedder
+
+
+@dataclass(frozen=True)
+class Retriever:
+    """The running service, as its doors see it."""
+
+    flow: Retrieval
+    readiness: ReadinessCheck
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[Retriever]:
+    """Build everything, load the model in the background, and let go of everything at the end."""
+    own = settings.own
+    catalog = Catalog(settings.state.catalog_url)
+    records = CatalogRecords(catalog)
+    vectors = ChromaVectors(
+        catalog, settings.chroma.chroma_url, timeout_s=own.vector_timeout_s, open_limit=own.open_spaces
+    )
+    keywords = Bm25Keywords(catalog, settings.snapshot_dir, open_limit=own.open_spaces)
+    embedder = QueuedEmbedder(
+        LazyEmbedder(settings.embedder), waiting_limit=own.embed_waiting, batch=settings.embedder.embed_batch
+    )
+    flow = Retrieval(
+        records=records,
+        embedder=embedder,
+        vectors=vectors,
+        keywords=keywords,
+        tuning=tuning_of(own),
+        clock=time.perf_counter,
+    )
+    readiness = ReadinessCheck(embedder, records, vectors)
+    embedder.start()
+    preparing = asyncio.create_task(readiness.prepare())
+    try:
+        yield Retriever(flow=flow, readiness=readiness)
+    finally:
+        preparing.cancel()
+        with suppress(asyncio.CancelledError):
+            await preparing
+        await asyncio.to_thread(embedder.close)
+        catalog.close()
+
+
+def tuning_of(own: RetrieverSettings) -> Tuning:
+    """The settings that decide about passages."""
+    return Tuning(
+        switches=Switches(
+            vector=own.stage_vector, bm25=own.stage_bm25, gate=own.stage_gate, diversity=own.stage_diversity
+        ),
+        gate_distance=own.gate_distance,
+        gate_coverage=own.gate_coverage,
+        bm25_floor=own.bm25_floor,
+    )

@@ -1,0 +1,293 @@
+"""Documents: sending one, finding it, and forgetting it. This module is the room's door for documents.
+
+Every submission and every deletion takes the document's next revision number; what carries the higher
+number wins, whatever finishes first.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, String, and_, bindparam, cast, delete, exists, insert, literal, or_, select, update
+
+from services.shared.catalog import changes, cursors, schema, spaces
+from services.shared.catalog.document_rows import (
+    ChunkKind,
+    Draft,
+    LiveDocument,
+    NewChunk,
+    Published,
+    Removed,
+    StoredVersion,
+    Submitted,
+    Superseded,
+)
+from services.shared.catalog.job_rows import ACTIVE
+from services.shared.catalog.staging import discard_stale, discard_version, publish, save_version
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
+from services.shared.contracts.jobs import JobKind, JobState
+
+__all__ = [
+    "ChunkKind",
+    "Draft",
+    "LiveDocument",
+    "NewChunk",
+    "Published",
+    "Removed",
+    "StoredVersion",
+    "Submitted",
+    "Superseded",
+    "blob_in_use",
+    "discard_stale",
+    "discard_version",
+    "get",
+    "list_live",
+    "publish",
+    "remove",
+    "save_version",
+    "submit",
+    "version",
+]
+
+_d, _v, _j = schema.documents.c, schema.versions.c, schema.jobs.c
+
+_THIS = (_d.space_id == bindparam("space"), _d.id == bindparam("document"))
+_FIND = select(
+    _d.last_revision, _d.last_version_id, _d.live_revision, _d.live_version_id, _d.deleted_revision, _d.origin
+).where(*_THIS)
+_INSERT = insert(schema.documents)
+_NEXT_REVISION = (
+    update(schema.documents)
+    .where(*_THIS)
+    .values(last_revision=bindparam("revision"), last_version_id=bindparam("version"))
+)
+_DESCRIBE = update(schema.documents).where(*_THIS)
+_JOIN_LIVE = and_(_v.space_id == _d.space_id, _v.document_id == _d.id, _v.id == _d.live_version_id)
+_LIVE = select(
+    _d.id,
+    _d.live_version_id,
+    _v.title,
+    _v.type,
+    _v.tags,
+    _v.source,
+    _d.origin,
+    _v.filename,
+    _v.media_type,
+    _v.size_bytes,
+    _v.blob_sha256,
+    _v.chunk_count,
+    _v["metadata"],
+    _d.created_at,
+    _d.updated_at,
+).join_from(schema.documents, schema.versions, _JOIN_LIVE)
+
+
+def submit(tx: Connection, space: SpaceId, draft: Draft, now: datetime) -> Submitted:
+    """Decides what sending this document means; makes the space and the document at first sight.
+
+    ``unchanged``: it answers already. ``pending_job``: it is on its way already, return that job. Else
+    ``revision`` is the number under which the caller makes a job, in this same transaction.
+    """
+    version = draft.version_id
+    this = {"space": space, "document": draft.document_id}
+    spaces.make_and_lock(tx, space, now)
+    row = tx.execute(_FIND, this).one_or_none()
+    if row is None:
+        first = {
+            "space_id": space,
+            "id": draft.document_id,
+            "last_revision": 1,
+            "last_version_id": version,
+            "deleted_revision": 0,
+            "origin": draft.origin,
+            "created_at": now,
+            "updated_at": now,
+        }
+        tx.execute(_INSERT, first)
+        return Submitted(draft.document_id, version, 1, False, None)
+    if row.deleted_revision == row.last_revision:
+        tx.execute(_DESCRIBE.values(origin=draft.origin, created_at=now, updated_at=now), this)
+    elif draft.origin is not None and draft.origin != row.origin:
+        tx.execute(_DESCRIBE.values(origin=draft.origin), this)
+    if row.live_version_id == version and not _newer_under_way(tx, space, draft.document_id, row):
+        return Submitted(draft.document_id, version, None, True, None)
+    if row.last_version_id == version:
+        pending = _active_job(tx, space, draft.document_id, row.last_revision)
+        if pending is not None:
+            return Submitted(draft.document_id, version, None, False, pending)
+    revision = row.last_revision + 1
+    tx.execute(_NEXT_REVISION, this | {"revision": revision, "version": version})
+    return Submitted(draft.document_id, version, revision, False, None)
+
+
+def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetime) -> Removed | None:
+    """Forgets a document: versions, chunks and pending work; only a tombstone with its numbers stays.
+
+    None when there is nothing to forget. ``blobs_orphaned`` are originals that nothing needs any more;
+    the caller deletes them once this transaction has committed.
+    """
+    this = {"space": space, "document": document_id}
+    spaces.lock(tx, space)
+    row = tx.execute(_FIND, this).one_or_none()
+    if row is None or row.deleted_revision == row.last_revision:
+        return None
+    of_document = (_v.space_id == space, _v.document_id == document_id)
+    stored = tx.execute(select(_v.id, _v.blob_sha256).where(*of_document).order_by(_v.created_at, _v.id)).all()
+    chunks = tx.execute(
+        delete(schema.chunks).where(
+            schema.chunks.c.space_id == space, schema.chunks.c.version_id.in_([one.id for one in stored])
+        )
+    ).rowcount
+    tx.execute(delete(schema.versions).where(*of_document))
+    tx.execute(
+        _DESCRIBE.values(
+            last_revision=row.last_revision + 1,
+            deleted_revision=row.last_revision + 1,
+            last_version_id=None,
+            live_revision=None,
+            live_version_id=None,
+            origin=None,
+            updated_at=now,
+        ),
+        this,
+    )
+    cancelled, sent_blobs = _cancel_ingestions(tx, space, document_id, now)
+    candidates = dict.fromkeys([*(one.blob_sha256 for one in stored), *sent_blobs])
+    seq = changes.record(tx, space, "remove", document_id, version_id=None, old_version_id=row.live_version_id, now=now)
+    return Removed(
+        versions=len(stored),
+        chunks=chunks,
+        blobs_orphaned=[sha256 for sha256 in candidates if not blob_in_use(tx, sha256)],
+        version_ids=[VersionId(one.id) for one in stored],
+        cancelled_jobs=cancelled,
+        seq=seq,
+    )
+
+
+def get(tx: Connection, space: SpaceId, document_id: DocumentId) -> LiveDocument | None:
+    """The document, when a version of it is live."""
+    row = tx.execute(_LIVE.where(*_THIS), {"space": space, "document": document_id}).one_or_none()
+    return None if row is None else _read(row)
+
+
+def list_live(
+    tx: Connection,
+    space: SpaceId,
+    *,
+    limit: int,
+    cursor: str | None,
+    origin: str | None = None,
+    type: str | None = None,
+) -> tuple[list[LiveDocument], str | None]:
+    """A page of live documents by id, and the cursor of the next one; raises INVALID_REQUEST for a bad cursor."""
+    query = _LIVE.where(_d.space_id == space).order_by(_d.id).limit(limit + 1)
+    if cursor is not None:
+        query = query.where(_d.id > cursors.decode_text("documents", cursor))
+    if origin is not None:
+        query = query.where(_d.origin == origin)
+    if type is not None:
+        query = query.where(_v.type == type)
+    found = [_read(row) for row in tx.execute(query)]
+    page = found[:limit]
+    return page, cursors.encode("documents", page[-1].id) if len(found) > limit else None
+
+
+def version(
+    tx: Connection, space: SpaceId, document_id: DocumentId, version_id: VersionId | None
+) -> StoredVersion | None:
+    """The live version (``version_id`` None) or one that was live once, of a document that is live.
+
+    A version that is only staged is not found, and nothing of a deleted document is.
+    """
+    query = (
+        select(
+            _v.document_id,
+            _v.id,
+            _v.blob_sha256,
+            _v.filename,
+            _v.media_type,
+            _v.size_bytes,
+            _v.title,
+            _v.type,
+            _v.tags,
+            _v.source,
+            _v.text,
+            (_v.id == _d.live_version_id).label("live"),
+        )
+        .join_from(schema.documents, schema.versions, and_(_v.space_id == _d.space_id, _v.document_id == _d.id))
+        .where(*_THIS, _d.live_version_id.is_not(None), _v.published_at.is_not(None))
+        .where(_v.id == (_d.live_version_id if version_id is None else version_id))
+    )
+    row: Sequence[Any] | None = tx.execute(query, {"space": space, "document": document_id}).one_or_none()
+    return None if row is None else StoredVersion(*row)
+
+
+def blob_in_use(tx: Connection, sha256: str) -> bool:
+    """Does any version, or any job that runs, waits or could be retried, need these original bytes?"""
+    if tx.execute(select(literal(1)).where(exists().where(_v.blob_sha256 == sha256))).first() is not None:
+        return True
+    retryable = and_(
+        _j.state.in_([JobState.FAILED, JobState.CANCELLED]),
+        or_(
+            _j.revision.is_(None),
+            exists().where(_d.space_id == _j.space_id, _d.id == _j.document_id, _d.last_revision == _j.revision),
+        ),
+    )
+    names_it = cast(_j.payload, String).contains(sha256, autoescape=True)
+    needed = exists().where(or_(_j.state.in_(ACTIVE), retryable), names_it)
+    return tx.execute(select(literal(1)).where(needed)).first() is not None
+
+
+def _read(row: Sequence[Any]) -> LiveDocument:
+    return LiveDocument(*row)
+
+
+def _newer_under_way(tx: Connection, space: SpaceId, document_id: DocumentId, row: Any) -> bool:
+    if row.last_revision == row.live_revision:
+        return False
+    mine = (_j.space_id == space, _j.document_id == document_id, _j.revision > row.live_revision)
+    newer = tx.execute(select(_j.revision, _j.state).where(*mine)).all()
+    if any(state in ACTIVE for _, state in newer):
+        return True
+    if any(revision == row.last_revision for revision, _ in newer):
+        return False
+    # A batch takes revisions without a job for each: while one is at work, the revision may be its.
+    batch = (_j.space_id == space, _j.kind == JobKind.BATCH, _j.state.in_(ACTIVE))
+    return tx.execute(select(_j.id).where(*batch).limit(1)).first() is not None
+
+
+def _active_job(tx: Connection, space: SpaceId, document_id: DocumentId, revision: int) -> JobId | None:
+    query = select(_j.id).where(
+        _j.space_id == space,
+        _j.document_id == document_id,
+        _j.revision == revision,
+        _j.kind == JobKind.DOCUMENT,
+        _j.state.in_(ACTIVE),
+        ~_j.cancel_requested,
+    )
+    found: JobId | None = tx.execute(query).scalars().first()
+    return found
+
+
+def _cancel_ingestions(
+    tx: Connection, space: SpaceId, document_id: DocumentId, now: datetime
+) -> tuple[list[JobId], list[str]]:
+    """Stops the document's pending jobs; their ids, and the originals that its jobs name."""
+    mine = (_j.space_id == space, _j.document_id == document_id, _j.kind == JobKind.DOCUMENT)
+    sent = tx.execute(select(_j.id, _j.state, _j.payload).where(*mine).order_by(_j.created_at, _j.id)).all()
+    reason = f"document {document_id!r} was deleted"
+    change = update(schema.jobs).where(*mine)
+    tx.execute(
+        change.where(_j.state == JobState.QUEUED).values(state=JobState.CANCELLED, reason=reason, updated_at=now)
+    )
+    tx.execute(change.where(_j.state == JobState.RUNNING).values(cancel_requested=True, updated_at=now))
+    stopped = [JobId(job.id) for job in sent if job.state in ACTIVE]
+    return stopped, [sha256 for job in sent for sha256 in _named_blobs(job.payload)]
+
+
+def _named_blobs(payload: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in payload.items():
+        if key == "blob_sha256" and isinstance(value, str):
+            yield value
+        elif key != "metadata" and isinstance(value, Mapping):
+            yield from _named_blobs(value)

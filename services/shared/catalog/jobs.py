@@ -1,0 +1,226 @@
+"""Jobs: making, finding, listing, cancelling, retrying. This module is the room's door for jobs.
+
+The catalog is the queue of record; a message in Redis only rings the bell, and a bell that was lost is
+rung again for what ``unrung`` finds.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+
+from services.shared.catalog import cursors, schema, spaces
+from services.shared.catalog.job_items import add_items, item_counts, items, last_item, set_item
+from services.shared.catalog.job_rows import COLUMNS, FINAL, JobRow, from_row
+from services.shared.catalog.leases import (
+    CANCELLED_ON_REQUEST,
+    cancelled,
+    claim,
+    fail,
+    heartbeat,
+    progress,
+    reap,
+    release,
+    running_owners,
+    succeed,
+)
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId
+from services.shared.contracts.jobs import JobKind, JobState, Queue
+
+__all__ = [
+    "JobRow",
+    "add_items",
+    "cancelled",
+    "claim",
+    "counts",
+    "create",
+    "fail",
+    "find",
+    "get",
+    "heartbeat",
+    "item_counts",
+    "items",
+    "last_item",
+    "list_jobs",
+    "progress",
+    "prune",
+    "reap",
+    "release",
+    "request_cancel",
+    "retry",
+    "rung",
+    "running_owners",
+    "set_item",
+    "succeed",
+    "unrung",
+]
+
+_j = schema.jobs.c
+
+
+def create(
+    tx: Connection,
+    *,
+    id: JobId,
+    space: SpaceId,
+    kind: JobKind,
+    queue: Queue,
+    document_id: DocumentId | None,
+    revision: int | None,
+    payload: dict[str, Any],
+    request_id: str,
+    now: datetime,
+    state: JobState = JobState.QUEUED,
+    result: dict[str, Any] | None = None,
+    total: int | None = None,
+) -> JobRow:
+    """Writes a job down. One with nothing to do may be born final, with its result."""
+    job = JobRow(
+        id=id,
+        space_id=space,
+        kind=kind,
+        queue=queue,
+        state=state,
+        stage=None,
+        done=0,
+        total=total,
+        attempts=0,
+        reason=None,
+        warning=None,
+        document_id=document_id,
+        revision=revision,
+        payload=payload,
+        result=result,
+        lease_owner=None,
+        lease_until=None,
+        cancel_requested=False,
+        request_id=request_id,
+        created_at=now,
+        updated_at=now,
+    )
+    tx.execute(insert(schema.jobs), {column.name: getattr(job, column.name) for column in COLUMNS})
+    return job
+
+
+def get(tx: Connection, space: SpaceId, id: JobId) -> JobRow | None:
+    """A job of this space."""
+    job = find(tx, id)
+    return job if job is not None and job.space_id == space else None
+
+
+def find(tx: Connection, id: JobId) -> JobRow | None:
+    """A job of any space, for workers."""
+    row = tx.execute(select(*COLUMNS).where(_j.id == id)).one_or_none()
+    return None if row is None else from_row(row)
+
+
+def list_jobs(
+    tx: Connection, space: SpaceId, *, states: Sequence[JobState] | None, limit: int, cursor: str | None
+) -> tuple[list[JobRow], str | None]:
+    """A page of the space's jobs, newest first, and the next cursor; INVALID_REQUEST for a bad cursor."""
+    query = select(*COLUMNS).where(_j.space_id == space)
+    if states is not None:
+        query = query.where(_j.state.in_(list(states)))
+    if cursor is not None:
+        at, id = cursors.decode_moment("jobs", cursor)
+        query = query.where(or_(_j.created_at < at, and_(_j.created_at == at, _j.id < id)))
+    query = query.order_by(_j.created_at.desc(), _j.id.desc()).limit(limit + 1)
+    found = [from_row(row) for row in tx.execute(query)]
+    page = found[:limit]
+    more = len(found) > limit
+    return page, cursors.encode("jobs", page[-1].created_at.isoformat(), page[-1].id) if more else None
+
+
+def counts(tx: Connection, space: SpaceId) -> dict[JobState, int]:
+    """The space's jobs by state, every state present."""
+    found = tx.execute(select(_j.state, func.count()).where(_j.space_id == space).group_by(_j.state))
+    return dict.fromkeys(JobState, 0) | {JobState(state): number for state, number in found}
+
+
+def request_cancel(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> JobRow:
+    """Cancels a waiting job at once; a running one is asked to stop, which its worker sees at its next heartbeat.
+
+    Raises JOB_NOT_FOUND, or JOB_STATE_CONFLICT when the job is over.
+    """
+    job = _locked(tx, space, id)
+    if job.state.final:
+        raise RagstoneError(
+            ErrorCode.JOB_STATE_CONFLICT, f"job {id} is {job.state} already; there is nothing to cancel"
+        )
+    if job.state is JobState.QUEUED:
+        return _changed(tx, id, now, state=JobState.CANCELLED, reason=CANCELLED_ON_REQUEST)
+    return _changed(tx, id, now, cancel_requested=True)
+
+
+def retry(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> JobRow:
+    """Queues a failed or cancelled job again with its attempts counted anew.
+
+    Raises JOB_NOT_FOUND, or JOB_STATE_CONFLICT when the job is not over, succeeded, or its document was
+    sent again or deleted since.
+    """
+    spaces.lock(tx, space)
+    job = _locked(tx, space, id)
+    if job.state not in (JobState.FAILED, JobState.CANCELLED):
+        raise RagstoneError(
+            ErrorCode.JOB_STATE_CONFLICT, f"job {id} is {job.state}; only a failed or cancelled job can be retried"
+        )
+    if job.revision is not None:
+        d = schema.documents.c
+        of_document = (d.space_id == space, d.id == job.document_id)
+        row = tx.execute(select(d.last_revision, d.deleted_revision).where(*of_document)).one_or_none()
+        if row is None or row.last_revision > job.revision:
+            deleted = row is None or row.deleted_revision == row.last_revision
+            what = "was deleted" if deleted else "was sent again"
+            raise RagstoneError(
+                ErrorCode.JOB_STATE_CONFLICT,
+                f"document {job.document_id!r} {what} after job {id}; send the document again instead",
+            )
+    return _changed(
+        tx,
+        id,
+        now,
+        state=JobState.QUEUED,
+        stage=None,
+        done=0,
+        attempts=0,
+        reason=None,
+        warning=None,
+        result=None,
+        cancel_requested=False,
+        rung_at=None,
+    )
+
+
+def unrung(tx: Connection, *, queue: Queue | None = None, older_than: datetime, limit: int) -> list[JobRow]:
+    """Waiting jobs whose bell was never rung, or last before ``older_than``; oldest first."""
+    query = select(*COLUMNS).where(_j.state == JobState.QUEUED, or_(_j.rung_at.is_(None), _j.rung_at < older_than))
+    if queue is not None:
+        query = query.where(_j.queue == queue)
+    return [from_row(row) for row in tx.execute(query.order_by(_j.created_at, _j.id).limit(limit))]
+
+
+def rung(tx: Connection, job_ids: Sequence[JobId], now: datetime) -> None:
+    """Notes that the bell of these jobs was rung."""
+    tx.execute(update(schema.jobs).where(_j.id.in_(list(job_ids))).values(rung_at=now))
+
+
+def prune(tx: Connection, *, older_than: datetime, now: datetime) -> int:
+    """Forgets jobs that ended before ``older_than``, with their items; how many."""
+    return tx.execute(delete(schema.jobs).where(_j.state.in_(FINAL), _j.updated_at < min(older_than, now))).rowcount
+
+
+def _locked(tx: Connection, space: SpaceId, id: JobId) -> JobRow:
+    query = select(*COLUMNS).where(_j.id == id, _j.space_id == space).with_for_update()
+    row = tx.execute(query).one_or_none()
+    if row is None:
+        raise RagstoneError(
+            ErrorCode.JOB_NOT_FOUND, f"there is no job {id} in space {space!r}; it never was, or it was pruned"
+        )
+    return from_row(row)
+
+
+def _changed(tx: Connection, id: JobId, now: datetime, **values: Any) -> JobRow:
+    change = update(schema.jobs).where(_j.id == id).values(**values, updated_at=now).returning(*COLUMNS)
+    return from_row(tx.execute(change).one())

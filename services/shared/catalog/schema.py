@@ -1,0 +1,204 @@
+"""The tables of the catalog, the same for SQLite and PostgreSQL.
+
+The migrations make them; a test proves that both say the same. Every key begins with the space, because
+version and chunk ids follow from content: two spaces that hold the same document hold the same ids.
+"""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    false,
+    text,
+)
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment in UTC, tz-aware on both sides; SQLite, which has no zones, keeps it as sortable text."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuses a naive time: it would silently mean another moment on another machine."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"the catalog takes times with a zone only, not {value.isoformat()}")
+        moment = value.astimezone(UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Gives UTC back, whatever zone the database session speaks."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+KEY = String().with_variant(Text(collation="C"), "postgresql")
+"""Ids order by code point on both databases, so that a cursor means the same place on both."""
+
+STORED_JSON = JSON(none_as_null=True)
+"""Plain JSON (not JSONB): an owner's metadata comes back as it was sent, keys in their order."""
+
+tables = MetaData()
+
+spaces = Table(
+    "spaces",
+    tables,
+    Column("id", KEY, primary_key=True),
+    Column("seq", BigInteger, nullable=False, server_default=text("0")),
+    Column("created_at", UtcDateTime, nullable=False),
+)
+
+documents = Table(
+    "documents",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("id", KEY, primary_key=True),
+    Column("last_revision", Integer, nullable=False),
+    # What last_revision is to become; null after a deletion.
+    Column("last_version_id", KEY),
+    Column("live_revision", Integer),
+    Column("live_version_id", KEY),
+    Column("deleted_revision", Integer, nullable=False, server_default=text("0")),
+    Column("origin", KEY),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("updated_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_documents_space"),
+)
+
+versions = Table(
+    "versions",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("document_id", KEY, primary_key=True),
+    Column("id", KEY, primary_key=True),
+    Column("blob_sha256", KEY, nullable=False),
+    Column("filename", Text),
+    Column("media_type", Text, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("type", KEY),
+    Column("tags", STORED_JSON, nullable=False),
+    Column("source", Text),
+    Column("metadata", STORED_JSON, nullable=False),
+    Column("language", Text),
+    Column("text", Text, nullable=False),
+    Column("chunk_count", Integer, nullable=False),
+    # Its chunk rows are there: it is staged or live.
+    Column("has_chunks", Boolean, nullable=False),
+    # Null while it was never live, so that nothing can cite it.
+    Column("published_at", UtcDateTime),
+    Column("created_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "document_id"], ["documents.space_id", "documents.id"], name="fk_versions_document"
+    ),
+    Index("ix_versions_blob", "blob_sha256"),
+)
+
+chunks = Table(
+    "chunks",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("id", KEY, primary_key=True),
+    Column("document_id", KEY, nullable=False),
+    Column("version_id", KEY, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("lead", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("section", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("search_text", Text, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "document_id", "version_id"],
+        ["versions.space_id", "versions.document_id", "versions.id"],
+        name="fk_chunks_version",
+    ),
+    Index("ix_chunks_version", "space_id", "version_id", "ordinal"),
+)
+
+changes = Table(
+    "changes",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("kind", String(16), nullable=False),
+    Column("document_id", KEY, nullable=False),
+    Column("version_id", KEY),
+    Column("old_version_id", KEY),
+    Column("at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_changes_space"),
+)
+
+jobs = Table(
+    "jobs",
+    tables,
+    Column("id", KEY, primary_key=True),
+    Column("space_id", KEY, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("queue", String(16), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("stage", Text),
+    Column("done", Integer, nullable=False),
+    Column("total", Integer),
+    Column("attempts", Integer, nullable=False),
+    Column("reason", Text),
+    Column("warning", Text),
+    Column("document_id", KEY),
+    Column("revision", Integer),
+    Column("payload", STORED_JSON, nullable=False),
+    Column("result", STORED_JSON),
+    Column("lease_owner", KEY),
+    Column("lease_until", UtcDateTime),
+    Column("cancel_requested", Boolean, nullable=False, server_default=false()),
+    Column("rung_at", UtcDateTime),
+    Column("request_id", Text, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("updated_at", UtcDateTime, nullable=False),
+    Index("ix_jobs_waiting", "state", "queue", "created_at"),
+    Index("ix_jobs_listed", "space_id", "created_at", "id"),
+    Index("ix_jobs_document", "space_id", "document_id"),
+)
+
+job_items = Table(
+    "job_items",
+    tables,
+    Column("job_id", KEY, primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("document_id", KEY),
+    Column("state", String(16), nullable=False),
+    Column("unchanged", Boolean, nullable=False),
+    Column("reason", Text),
+    ForeignKeyConstraint(["job_id"], ["jobs.id"], name="fk_job_items_job", ondelete="CASCADE"),
+)
+
+_SERVING = text("state = 'serving'")
+
+indexes = Table(
+    "indexes",
+    tables,
+    Column("id", KEY, primary_key=True),
+    Column("space_id", KEY, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("embedder", STORED_JSON, nullable=False),
+    Column("collection", Text, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_indexes_space"),
+    Index("uq_indexes_serving", "space_id", unique=True, sqlite_where=_SERVING, postgresql_where=_SERVING),
+)

@@ -1,0 +1,194 @@
+"""Making a version live: it is saved beside the old one, then one step replaces the old one.
+
+Until that step nothing of the new version can be found; after it nothing of the old one can.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, exists, insert, select, update
+
+from services.shared.catalog import changes, schema, spaces
+from services.shared.catalog.document_rows import Draft, NewChunk, Published, Superseded
+from services.shared.catalog.job_rows import ACTIVE
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import DocumentId, SpaceId, VersionId
+
+_documents, _versions, _chunks = schema.documents.c, schema.versions.c, schema.chunks.c
+
+_THIS_DOCUMENT = (_documents.space_id == bindparam("space"), _documents.id == bindparam("document"))
+_THIS_VERSION = (
+    _versions.space_id == bindparam("space"),
+    _versions.document_id == bindparam("document"),
+    _versions.id == bindparam("version"),
+)
+_STANDING = select(
+    _documents.last_revision, _documents.live_revision, _documents.live_version_id, _documents.deleted_revision
+).where(*_THIS_DOCUMENT)
+_GO_LIVE = update(schema.versions).where(*_THIS_VERSION, _versions.has_chunks).values(published_at=bindparam("now"))
+_POINT = (
+    update(schema.documents)
+    .where(*_THIS_DOCUMENT)
+    .values(
+        live_version_id=bindparam("version"),
+        live_revision=bindparam("revision"),
+        updated_at=bindparam("now"),
+    )
+)
+_CONFIRM = update(schema.documents).where(*_THIS_DOCUMENT).values(live_revision=bindparam("revision"))
+_DELETE_CHUNKS = delete(schema.chunks).where(
+    _chunks.space_id == bindparam("space"), _chunks.version_id == bindparam("version")
+)
+_RETIRE = update(schema.versions).where(*_THIS_VERSION).values(has_chunks=False)
+_INSERT_CHUNKS = insert(schema.chunks)
+_SAVED = select(_versions.id).where(*_THIS_VERSION)
+_INSERT_VERSION = insert(schema.versions)
+
+
+def save_version(
+    tx: Connection,
+    space: SpaceId,
+    draft: Draft,
+    *,
+    title: str,
+    type: str | None,
+    tags: list[str],
+    source: str | None,
+    metadata: dict[str, Any],
+    language: str | None,
+    text: str,
+    chunks: Sequence[NewChunk],
+    now: datetime,
+) -> VersionId:
+    """Writes a version and its chunks beside what is live; running it again replaces what it wrote.
+
+    Nothing is written when that version is live already, and nothing of a document that was deleted
+    meanwhile (``publish`` will refuse it anyway). Raises DOCUMENT_NOT_FOUND when it was never submitted.
+    """
+    version = draft.version_id
+    this = {"space": space, "document": draft.document_id, "version": version}
+    spaces.lock(tx, space)
+    standing = tx.execute(_STANDING, this).one_or_none()
+    if standing is None:
+        raise RagstoneError(
+            ErrorCode.DOCUMENT_NOT_FOUND,
+            f"document {draft.document_id!r} was never submitted to space {space!r}; submit it first",
+        )
+    if standing.live_version_id == version or standing.deleted_revision >= standing.last_revision:
+        return version
+    described = {
+        "blob_sha256": draft.blob_sha256,
+        "filename": draft.filename,
+        "media_type": draft.media_type,
+        "size_bytes": draft.size_bytes,
+        "title": title,
+        "type": type,
+        "tags": tags,
+        "source": source,
+        "metadata": metadata,
+        "language": language,
+        "text": text,
+        "chunk_count": len(chunks),
+        "has_chunks": True,
+        "created_at": now,
+    }
+    if tx.execute(_SAVED, this).first() is None:
+        key = {"space_id": space, "document_id": draft.document_id, "id": version}
+        tx.execute(_INSERT_VERSION, key | described)
+    else:
+        # An update, not a new row: if the version answered once before, old citations keep opening.
+        tx.execute(update(schema.versions).where(*_THIS_VERSION).values(**described), this)
+        tx.execute(_DELETE_CHUNKS, this)
+    if chunks:
+        tx.execute(_INSERT_CHUNKS, [_chunk_row(space, draft.document_id, version, chunk) for chunk in chunks])
+    return version
+
+
+def publish(
+    tx: Connection, space: SpaceId, document_id: DocumentId, version_id: VersionId, revision: int, now: datetime
+) -> Published | Superseded:
+    """Makes a saved version the one that answers, in one step, unless something newer was said since.
+
+    Publishing what is live already changes nothing but the revision it answers for. Raises
+    VERSION_NOT_FOUND when the version's chunks are not there (never saved, or discarded).
+    """
+    this = {"space": space, "document": document_id, "version": version_id}
+    seq = spaces.lock(tx, space)
+    standing = tx.execute(_STANDING, this).one_or_none()
+    if seq is None or standing is None or standing.deleted_revision > revision:
+        return Superseded("deleted")
+    live_revision, live_version = standing.live_revision, standing.live_version_id
+    if live_revision is not None and live_revision > revision:
+        return Superseded("newer")
+    if live_version == version_id:
+        if live_revision != revision:
+            tx.execute(_CONFIRM, this | {"revision": revision})
+        return Published(seq, None)
+    if not tx.execute(_GO_LIVE, this | {"now": now}).rowcount:
+        raise RagstoneError(
+            ErrorCode.VERSION_NOT_FOUND,
+            f"version {version_id} of document {document_id!r} is not saved; ingest the document again",
+        )
+    if live_version is not None:
+        _drop_chunks(tx, space, document_id, live_version)
+    tx.execute(_POINT, this | {"revision": revision, "now": now})
+    seq = changes.record(tx, space, "publish", document_id, version_id=version_id, old_version_id=live_version, now=now)
+    return Published(seq, live_version)
+
+
+def discard_version(tx: Connection, space: SpaceId, document_id: DocumentId, version_id: VersionId) -> None:
+    """Forgets a staged version whose job failed; a live one is left alone.
+
+    A version that answered once before keeps its row and text: old citations still open.
+    """
+    spaces.lock(tx, space)
+    this = {"space": space, "document": document_id, "version": version_id}
+    standing = tx.execute(_STANDING, this).one_or_none()
+    if standing is None or standing.live_version_id == version_id:
+        return
+    _drop_chunks(tx, space, document_id, version_id)
+    tx.execute(delete(schema.versions).where(*_THIS_VERSION, _versions.published_at.is_(None)), this)
+
+
+def discard_stale(tx: Connection, *, older_than: datetime, limit: int = 100) -> int:
+    """Discards staged versions that a dead worker left behind, saved before ``older_than``; how many.
+
+    A version of a document with a queued or running job is left to that job.
+    """
+    v, d, j = schema.versions, schema.documents, schema.jobs
+    at_work = exists().where(j.c.space_id == v.c.space_id, j.c.document_id == v.c.document_id, j.c.state.in_(ACTIVE))
+    stale = tx.execute(
+        select(v.c.space_id, v.c.document_id, v.c.id)
+        .join(d, (d.c.space_id == v.c.space_id) & (d.c.id == v.c.document_id))
+        .where(v.c.has_chunks, v.c.created_at < older_than, ~at_work)
+        .where(d.c.live_version_id.is_(None) | (d.c.live_version_id != v.c.id))
+        .order_by(v.c.space_id, v.c.document_id)
+        .limit(limit)
+    ).all()
+    for space, document_id, version_id in stale:
+        discard_version(tx, space, document_id, version_id)
+    return len(stale)
+
+
+def _drop_chunks(tx: Connection, space: SpaceId, document_id: DocumentId, version_id: VersionId) -> None:
+    this = {"space": space, "document": document_id, "version": version_id}
+    tx.execute(_DELETE_CHUNKS, this)
+    tx.execute(_RETIRE, this)
+
+
+def _chunk_row(space: SpaceId, document_id: DocumentId, version: VersionId, chunk: NewChunk) -> dict[str, Any]:
+    return {
+        "space_id": space,
+        "id": chunk.id(version),
+        "document_id": document_id,
+        "version_id": version,
+        "ordinal": chunk.ordinal,
+        "text": chunk.text,
+        "lead": chunk.lead,
+        "start": chunk.start,
+        "end": chunk.end,
+        "section": chunk.section,
+        "kind": chunk.kind,
+        "search_text": chunk.search_text,
+    }

@@ -1,0 +1,278 @@
+"""The vectors: one Chroma collection an index, asked over HTTP. The only file that knows Chroma.
+
+Chroma proposes ids and distances; texts come from the catalog. Everything here may be repeated.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.shared.catalog.indexes import IndexRow
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import ChunkId, DocumentId, VersionId
+from services.shared.contracts.search import Filters
+from services.shared.index.filters import wanted, where
+from services.shared.kit.logs import get_logger
+
+METRIC = "cosine"
+HNSW = {"space": METRIC, "ef_construction": 200, "max_neighbors": 32, "ef_search": 200}
+"""Denser and searched wider than Chroma's defaults, for the recall that a test holds it to."""
+
+AT_LEAST = 100
+"""Neighbours asked for even when fewer are wanted: few of them would be found less well than many."""
+
+BATCH = 1000
+"""Vectors in one request; Chroma takes 5,461 at most, and a short request has a short timeout."""
+
+PAUSES_S = (0.1, 0.4, 1.0)
+"""Waits before an operation is tried again after the server failed in it."""
+
+RETRY_AFTER_S = 2
+
+Vectors = NDArray[np.float32]
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class VectorItem:
+    """What is stored beside a chunk's vector, to filter and to sweep by."""
+
+    chunk_id: ChunkId
+    document_id: DocumentId
+    version_id: VersionId
+    type: str | None
+    tags: Sequence[str]
+    kind: str
+
+
+@dataclass(frozen=True)
+class VectorHit:
+    """A near chunk: cosine distance from 0, the same direction, to 2, the opposite."""
+
+    chunk_id: ChunkId
+    distance: float
+
+
+class VectorIndex:
+    """The vectors of one index. Threads may share it.
+
+    The collection is opened at first use and made when it is not there. Raises VECTOR_STORE_UNAVAILABLE when
+    Chroma does not answer, and INDEX_INCOMPATIBLE for a collection of another metric or embedder, or for vectors
+    of another width.
+    """
+
+    def __init__(self, chroma_url: str, index: IndexRow, *, timeout_s: float = 30.0) -> None:
+        self._url = chroma_url
+        self._index = index
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._handle: Any = None
+
+    def upsert(self, items: Sequence[VectorItem], vectors: Vectors) -> None:
+        """Store vectors, replacing those of the same chunk ids; row n belongs to item n."""
+        self._fits(vectors)
+        for start in range(0, len(items), BATCH):
+            part = items[start : start + BATCH]
+            self._call(
+                "upsert",
+                ids=[item.chunk_id for item in part],
+                embeddings=vectors[start : start + BATCH],
+                metadatas=[_metadata(item) for item in part],
+            )
+
+    def delete_versions(self, version_ids: Sequence[VersionId]) -> None:
+        """Remove all vectors of these versions; those that are not there are no error."""
+        for start in range(0, len(version_ids), BATCH):
+            self._call("delete", where={"version_id": {"$in": list(version_ids[start : start + BATCH])}})
+
+    def query(self, vectors: Vectors, k: int, filters: Filters | None = None) -> list[list[VectorHit]]:
+        """For each vector its ``k`` nearest chunks that pass the filters, by (distance, chunk id)."""
+        wish = wanted(filters)
+        if k <= 0 or wish.nothing or not len(vectors):
+            return [[] for _ in vectors]
+        self._fits(vectors)
+        clause = where(wish)
+        wide = max(k, AT_LEAST)
+        found = self._call("query", query_embeddings=vectors, n_results=wide, where=clause, include=["distances"])
+        near = [dict(zip(ids, row, strict=True)) for ids, row in zip(found["ids"], found["distances"], strict=True)]
+        if any(len(row) < wide for row in near):
+            self._complete(near, vectors, clause)
+        return [_hits(row, k) for row in near]
+
+    def count(self, version_id: VersionId | None = None) -> int:
+        """Vectors of a version, or of the whole index."""
+        if version_id is None:
+            return int(self._call("count"))
+        return len(self._call("get", where={"version_id": version_id}, include=[])["ids"])
+
+    def versions(self) -> set[VersionId]:
+        """The versions that any vector belongs to."""
+        found: set[VersionId] = set()
+        offset = 0
+        while True:
+            page = self._call("get", include=["metadatas"], limit=BATCH, offset=offset)["metadatas"]
+            found.update(VersionId(metadata["version_id"]) for metadata in page)
+            if len(page) < BATCH:
+                return found
+            offset += BATCH
+
+    def _complete(self, near: list[dict[str, float]], vectors: Vectors, clause: dict[str, Any] | None) -> None:
+        """Add what the approximate search left out although there was room for it: it is measured exactly."""
+        ids = self._call("get", where=clause, include=[])["ids"]
+        for row, vector in zip(near, vectors, strict=True):
+            left_out = [id for id in ids if id not in row]
+            for start in range(0, len(left_out), BATCH):
+                got = self._call("get", ids=left_out[start : start + BATCH], include=["embeddings"])
+                if got["ids"]:
+                    row.update(zip(got["ids"], _cosine_distances(vector, np.asarray(got["embeddings"])), strict=True))
+
+    def _fits(self, vectors: Vectors) -> None:
+        dimension = self._index.embedder.dimension
+        if vectors.ndim != 2 or (len(vectors) and vectors.shape[1] != dimension):
+            raise self._incompatible(f"vectors of shape {vectors.shape} do not fit it, whose width is {dimension}")
+
+    def _call(self, operation: str, **arguments: Any) -> Any:
+        """Run an operation of the collection, again where that helps, with Chroma's errors in our words."""
+        import httpx
+        from chromadb.errors import ChromaError, InternalError, NotFoundError
+
+        failure: Exception | None = None
+        for pause in (*PAUSES_S, None):
+            try:
+                return getattr(self._collection(), operation)(**arguments)
+            except NotFoundError as error:
+                # Deleted, and perhaps made again by another process, since the handle was taken.
+                log.warning("vector_collection_gone", collection=self._index.collection)
+                self._handle, failure = None, error
+            except (InternalError, httpx.RemoteProtocolError, httpx.ReadError) as error:
+                # A query that meets a collection's first writes fails with "Nothing found on disk";
+                # a connection kept from before a restart of the server is broken.
+                failure = error
+            except Exception as error:
+                # Chroma raises a bare Exception for an answer that it has no name for.
+                if isinstance(error, ChromaError | httpx.HTTPError) or type(error) is Exception:
+                    raise _unavailable(self._url, error) from error
+                raise
+            if pause is not None:
+                time.sleep(pause)
+        assert failure is not None
+        raise _unavailable(self._url, failure) from failure
+
+    def _collection(self) -> Any:
+        handle = self._handle
+        if handle is None:
+            with self._lock:
+                if self._handle is None:
+                    self._handle = self._open()
+                handle = self._handle
+        return handle
+
+    def _open(self) -> Any:
+        # An existing collection keeps its own metric and metadata whatever is asked for here.
+        collection = _client(self._url, self._timeout_s).get_or_create_collection(
+            self._index.collection,
+            configuration={"hnsw": HNSW},
+            metadata=_identity(self._index),
+            embedding_function=None,
+        )
+        hnsw = collection.configuration_json.get("hnsw") or {}
+        if hnsw.get("space") != METRIC:
+            raise self._incompatible(f"it measures by '{hnsw.get('space')}' and not by '{METRIC}'")
+        recorded = collection.metadata or {}
+        for key, value in _identity(self._index).items():
+            if recorded.get(key) != value:
+                raise self._incompatible(f"its {key} is {recorded.get(key)!r} and the index's is {value!r}")
+        return collection
+
+    def _incompatible(self, why: str) -> RagstoneError:
+        return RagstoneError(
+            ErrorCode.INDEX_INCOMPATIBLE,
+            f"The vector collection {self._index.collection} at {self._url} cannot be used: {why}. "
+            "Set RAGSTONE_EMBEDDER to the embedder that filled it, or delete the collection and ingest again.",
+        )
+
+
+def ping(chroma_url: str, *, timeout_s: float = 2.0) -> None:
+    """Raise VECTOR_STORE_UNAVAILABLE unless a Chroma server answers."""
+    import httpx
+    from chromadb.errors import ChromaError
+
+    try:
+        _client(chroma_url, timeout_s)
+    except (ChromaError, httpx.HTTPError) as error:
+        raise _unavailable(chroma_url, error) from error
+
+
+def _client(url: str, timeout_s: float) -> Any:
+    """A client that has spoken with the server."""
+    import chromadb
+    from chromadb.config import Settings
+
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    try:
+        client = chromadb.HttpClient(
+            host=parts.hostname or "127.0.0.1",
+            port=parts.port or (443 if secure else 80),
+            ssl=secure,
+            settings=Settings(anonymized_telemetry=False),
+        )
+    except ValueError as error:
+        # So Chroma reports every connection that fails.
+        raise _unavailable(url, error) from error
+    # Chroma waits for ever and has no setting for it; a server that hangs must not take its callers along.
+    client._server._session.timeout = timeout_s
+    return client
+
+
+def _identity(index: IndexRow) -> dict[str, str | int]:
+    """What a collection's vectors come from, recorded in its metadata."""
+    spec = index.embedder
+    return {
+        "embedder": spec.name,
+        "revision": spec.revision,
+        "dimension": spec.dimension,
+        "query_prompt": spec.query_prompt,
+        "document_prompt": spec.document_prompt,
+    }
+
+
+def _metadata(item: VectorItem) -> dict[str, Any]:
+    """Chroma takes neither None nor an empty list: such a key is left out."""
+    metadata: dict[str, Any] = {
+        "document_id": item.document_id,
+        "version_id": item.version_id,
+        "kind": item.kind,
+    }
+    if item.type is not None:
+        metadata["type"] = item.type
+    if item.tags:
+        metadata["tags"] = sorted(set(item.tags))
+    return metadata
+
+
+def _hits(near: dict[str, float], k: int) -> list[VectorHit]:
+    hits = [VectorHit(ChunkId(id), min(max(float(distance), 0.0), 2.0)) for id, distance in near.items()]
+    return sorted(hits, key=lambda hit: (hit.distance, hit.chunk_id))[:k]
+
+
+def _cosine_distances(vector: NDArray[Any], others: NDArray[Any]) -> list[float]:
+    norms = np.linalg.norm(others, axis=1) * np.linalg.norm(vector)
+    distances: list[float] = (1.0 - others @ vector / norms).tolist()
+    return distances
+
+
+def _unavailable(url: str, error: Exception) -> RagstoneError:
+    return RagstoneError(
+        ErrorCode.VECTOR_STORE_UNAVAILABLE,
+        f"The vector store at {url} does not answer as it should ({type(error).__name__}: {error}). "
+        "Start Chroma, or correct RAGSTONE_CHROMA_URL.",
+        retry_after_s=RETRY_AFTER_S,
+    )

@@ -1,0 +1,76 @@
+"""A BM25 index on disk."""
+
+from pathlib import Path
+
+import pytest
+
+from services.shared.contracts.ids import ChunkId, DocumentId
+from services.shared.contracts.search import Filters
+from services.shared.index import bm25_snapshot
+from services.shared.index.bm25 import BM25Index
+
+
+def library() -> BM25Index:
+    index = BM25Index()
+    index.add(ChunkId("c1"), ["ale", "ale", "bun"], document_id=DocumentId("d1"), type="faq", tags=["ré d", "x"])
+    index.add(ChunkId("c2"), ["bun", "東京", "\ud800"], document_id=DocumentId("d2"))
+    index.add(ChunkId("c3"), ["egg"], document_id=DocumentId("d2"))
+    index.add(ChunkId("c4"), [], document_id=DocumentId("d3"))
+    index.remove(ChunkId("c3"))
+    return index
+
+
+def test_what_is_loaded_answers_as_what_was_saved(tmp_path: Path) -> None:
+    saved = library()
+    saved.save(tmp_path / "new folder", index_id="i1", seq=7)
+    got = BM25Index.load(tmp_path / "new folder", index_id="i1")
+    assert got is not None
+    loaded, seq = got
+    assert (seq, len(loaded)) == (7, 3)
+    for asked in (["ale"], ["bun", "egg"], ["東京"], ["\ud800"]):
+        assert loaded.scores(asked) == saved.scores(asked)
+    assert loaded.search(["bun"], 5, Filters(tags=["x"])) == saved.search(["bun"], 5, Filters(tags=["x"])) != []
+    loaded.replace_document(DocumentId("d2"), [])
+    loaded.add(ChunkId("c5"), ["ale"], document_id=DocumentId("d5"))
+    assert {hit.chunk_id for hit in loaded.search(["ale", "bun"], 5)} == {"c1", "c5"}
+
+
+def test_an_empty_index_can_be_saved(tmp_path: Path) -> None:
+    BM25Index().save(tmp_path, index_id="i1", seq=1)
+    got = BM25Index.load(tmp_path, index_id="i1")
+    assert got is not None
+    assert (len(got[0]), got[1]) == (0, 1)
+
+
+def test_a_snapshot_of_something_else_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert BM25Index.load(tmp_path, index_id="i1") is None
+    library().save(tmp_path, index_id="i1", seq=7)
+    assert BM25Index.load(tmp_path, index_id="i2") is None
+    monkeypatch.setattr(bm25_snapshot, "ANALYSER_VERSION", "another")
+    assert BM25Index.load(tmp_path, index_id="i1") is None
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "flipped", "text"])
+def test_a_damaged_snapshot_is_not_used(tmp_path: Path, damage: str) -> None:
+    library().save(tmp_path, index_id="i1", seq=7)
+    path = tmp_path / bm25_snapshot.FILE
+    whole = path.read_bytes()
+    at = whole.index(b'"ale"')
+    path.write_bytes(
+        {
+            "cut": whole[:-40],
+            "empty": b"",
+            "flipped": whole[:at] + b"X" + whole[at + 1 :],
+            "text": b"not a snapshot",
+        }[damage]
+    )
+    assert BM25Index.load(tmp_path, index_id="i1") is None
+
+
+def test_a_new_snapshot_takes_the_old_ones_place(tmp_path: Path) -> None:
+    library().save(tmp_path, index_id="i1", seq=7)
+    library().save(tmp_path, index_id="i1", seq=8)
+    got = BM25Index.load(tmp_path, index_id="i1")
+    assert got is not None
+    assert got[1] == 8
+    assert [path.name for path in tmp_path.iterdir()] == [bm25_snapshot.FILE]

@@ -1,0 +1,192 @@
+"""Mirroring a real folder into a gateway in memory."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from services.local.api import Api
+from services.local.mirror import Choice, Failed, Progress, Report, ingest
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from tests.unit.local.fakes import FakeGateway
+
+Mirror = Callable[..., Report]
+
+
+@pytest.fixture
+def gateway() -> FakeGateway:
+    return FakeGateway()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.md").write_text("about a")
+    (folder / "deep" / "b.txt").write_text("about b")
+    return folder
+
+
+@pytest.fixture
+def mirror(gateway: FakeGateway) -> Mirror:
+    def run(path: Path, choice: Choice | None = None, stop: threading.Event | None = None) -> Report:
+        with Api("http://gateway", transport=gateway.transport()) as api:
+            return ingest(api, path, choice or Choice(), Progress(), stop or threading.Event())
+
+    return run
+
+
+def test_ids_are_paths_and_no_local_path_leaves_the_machine(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    report = mirror(folder)
+    assert sorted(report.new) == ["a.md", "deep/b.txt"]
+    assert set(gateway.documents) == {"a.md", "deep/b.txt"}
+    assert report.origin is not None
+    assert report.origin.startswith("notes-")
+    assert str(folder.parent) not in str(gateway.documents)
+
+
+def test_a_second_time_nothing_is_sent(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    mirror(folder)
+    gateway.sent.clear()
+    report = mirror(folder)
+    assert sorted(report.unchanged) == ["a.md", "deep/b.txt"]
+    assert gateway.sent == []
+
+
+def test_only_what_changed_is_sent_and_what_vanished_is_forgotten(
+    folder: Path, mirror: Mirror, gateway: FakeGateway
+) -> None:
+    mirror(folder)
+    (folder / "a.md").write_text("about a, again")
+    (folder / "deep" / "b.txt").unlink()
+    report = mirror(folder)
+    assert (report.changed, report.vanished) == (["a.md"], ["deep/b.txt"])
+    assert set(gateway.documents) == {"a.md"}
+
+
+def test_a_moved_file_is_never_missing(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    mirror(folder)
+    (folder / "a.md").rename(folder / "deep" / "a.md")
+    report = mirror(folder)
+    assert report.moved == {"deep/a.md": "a.md"}
+    assert report.new == report.vanished == []
+    assert set(gateway.documents) == {"deep/a.md", "deep/b.txt"}
+
+
+def test_a_moved_file_that_fails_keeps_its_old_document(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    (folder / "c.md").write_text("bad")
+    origin = mirror(folder).origin
+    gateway.hold("c.md", b"bad", origin)
+    (folder / "c.md").rename(folder / "d.md")
+    report = mirror(folder)
+    assert report.failed == [Failed("d.md", "It is bad.")]
+    assert "c.md" in gateway.documents
+
+
+def test_a_faulty_file_fails_alone_with_its_reason(folder: Path, mirror: Mirror) -> None:
+    (folder / "empty.md").write_text("")
+    (folder / "worse.md").write_text("bad")
+    report = mirror(folder)
+    assert sorted(report.new) == ["a.md", "deep/b.txt"]
+    assert {failure.document_id: failure.reason for failure in report.failed} == {
+        "empty.md": "It is empty.",
+        "worse.md": "It is bad.",
+    }
+
+
+def test_a_document_of_another_folder_is_never_touched(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    gateway.hold("a.md", b"theirs", "handbook-1234")
+    report = mirror(folder)
+    assert report.new == ["deep/b.txt"]
+    assert [failure.document_id for failure in report.failed] == ["a.md"]
+    assert "handbook-1234" in report.failed[0].reason
+    assert gateway.documents["a.md"]["origin"] == "handbook-1234"
+    mirror(folder, Choice(prefix="mine/"))
+    assert set(gateway.documents) == {"a.md", "mine/a.md", "mine/deep/b.txt"}
+
+
+def test_a_document_sent_by_hand_becomes_the_folders(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    gateway.hold("a.md", b"about a", None)
+    report = mirror(folder)
+    assert report.changed == ["a.md"]
+    assert gateway.documents["a.md"]["origin"] == report.origin
+
+
+def test_hidden_foreign_and_large_files_are_not_sent_but_named(tmp_path: Path, folder: Path, mirror: Mirror) -> None:
+    (tmp_path / "secret.md").write_text("elsewhere")
+    (folder / "link.md").symlink_to(tmp_path / "secret.md")
+    (folder / "inside.md").symlink_to(folder / "a.md")
+    (folder / "out").symlink_to(tmp_path)
+    (folder / "gone.md").symlink_to(folder / "nowhere.md")
+    (folder / "large.md").write_text("x" * 2000)
+    (folder / ".git").mkdir()
+    (folder / ".git" / "x.md").write_text("hidden")
+    (folder / ".draft.md").write_text("hidden")
+    (folder / "tool.exe").write_text("unknown kind")
+    report = mirror(folder, Choice(max_bytes=1000))
+    assert sorted(report.new) == ["a.md", "deep/b.txt", "inside.md"]
+    assert sorted(skip.path for skip in report.skipped) == ["gone.md", "large.md", "link.md", "out"]
+
+
+def test_a_file_that_is_skipped_now_keeps_its_document(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    mirror(folder)
+    (folder / "a.md").write_text("x" * 2000)
+    assert mirror(folder, Choice(max_bytes=1000)).vanished == []
+    assert "a.md" in gateway.documents
+
+
+def test_a_pattern_limits_what_vanishes_too(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    mirror(folder)
+    (folder / "a.md").unlink()
+    report = mirror(folder, Choice(glob="*.txt"))
+    assert (report.vanished, report.unchanged) == ([], ["deep/b.txt"])
+    assert "a.md" in gateway.documents
+
+
+def test_an_empty_folder_forgets_nothing_unless_told(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    mirror(folder)
+    (folder / "a.md").unlink()
+    (folder / "deep" / "b.txt").unlink()
+    with pytest.raises(RagstoneError, match="--allow-empty"):
+        mirror(folder)
+    assert len(gateway.documents) == 2
+    assert len(mirror(folder, Choice(allow_empty=True)).vanished) == 2
+
+
+def test_a_dry_run_changes_nothing(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    report = mirror(folder, Choice(dry_run=True))
+    assert sorted(report.new) == ["a.md", "deep/b.txt"]
+    assert gateway.sent == []
+
+
+def test_a_single_file_is_its_own_name(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    assert mirror(folder / "deep" / "b.txt").new == ["b.txt"]
+    assert gateway.documents["b.txt"]["origin"] is None
+    assert mirror(folder / "deep" / "b.txt").unchanged == ["b.txt"]
+
+
+def test_many_files_go_in_groups(tmp_path: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    for n in range(45):
+        (tmp_path / f"{n:02}.md").write_text(f"about {n}")
+    assert len(mirror(tmp_path).new) == 45
+    assert [len(group) for group in gateway.sent] == [20, 20, 5]
+
+
+def test_a_busy_gateway_is_asked_again(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    gateway.busy = 3
+    assert len(mirror(folder).new) == 2
+
+
+def test_an_interruption_leaves_the_jobs_running(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    stop = threading.Event()
+    stop.set()
+    report = mirror(folder, stop=stop)
+    assert report.interrupted
+
+
+def test_what_is_not_there_is_said(tmp_path: Path, mirror: Mirror) -> None:
+    with pytest.raises(RagstoneError) as caught:
+        mirror(tmp_path / "nowhere")
+    assert caught.value.code is ErrorCode.INVALID_REQUEST
+    assert "nowhere cannot be read: No such file" in caught.value.detail

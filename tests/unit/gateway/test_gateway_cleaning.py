@@ -1,0 +1,109 @@
+"""What a visitor typed becomes a question."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.gateway.domain.cleaning import clean_question, refuse_broken_text, tidy
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.profile import Profile, Pronouns, Subject
+from services.shared.contracts.search import Filters
+
+JUNO = Profile(
+    subject=Subject(
+        name="Juno Tarkwell",
+        aliases=["Juno", "Ms Tarkwell"],
+        pronouns=Pronouns(subject=["she"], possessive=["her", "hers"]),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("What does she do?", "What does Juno Tarkwell do?"),
+        ("DOES she code", "DOES Juno Tarkwell code"),
+        ("She led what?", "Juno Tarkwell led what?"),
+        ("Describe her work", "Describe Juno Tarkwell's work"),
+        ("Her biggest mistake?", "Juno Tarkwell's biggest mistake?"),
+        ("Tell me about her?", "Tell me about Juno Tarkwell?"),
+        ("Tell me about her in two words", "Tell me about Juno Tarkwell in two words"),
+        ("Is the design hers?", "Is the design Juno Tarkwell's?"),
+        ("Who is Juno?", "Who is Juno Tarkwell?"),
+        ("What is Juno's job?", "What is Juno Tarkwell's job?"),
+        ("who is ms tarkwell", "who is Juno Tarkwell"),
+        ("Who is Juno Tarkwell?", "Who is Juno Tarkwell?"),
+        ("Does Juno like her job?", "Does Juno Tarkwell like Juno Tarkwell's job?"),
+        ("Where is the sherry?", "Where is the sherry?"),
+        ("Other herbs, cashew or usher", "Other herbs, cashew or usher"),
+        ("Mail juno@example.com", "Mail juno@example.com"),
+        ("Open she.md", "Open she.md"),
+        ("Is she-shed a word?", "Is she-shed a word?"),
+        ("Did Juno tell Maria that she was promoted?", "Did Juno Tarkwell tell Maria that she was promoted?"),
+        ("What did Maria say about her?", "What did Maria say about Juno Tarkwell?"),
+        ("WHAT DOES SHE DO?", "WHAT DOES Juno Tarkwell DO?"),
+    ],
+)
+def test_shorthand_for_the_subject_is_written_out(asked: str, expected: str) -> None:
+    assert clean_question(asked, JUNO, 2000) == expected
+
+
+def test_an_abbreviation_is_not_a_pronoun() -> None:
+    product = Profile(subject=Subject(name="Kettle", pronouns=Pronouns(subject=["it"], possessive=["its"])))
+    assert clean_question("Does it suit our IT team?", product, 100) == "Does Kettle suit our IT team?"
+    assert clean_question("What is its price?", product, 100) == "What is Kettle's price?"
+
+
+def test_blank_aliases_and_no_profile_change_nothing() -> None:
+    blank = Profile(subject=Subject(name="Ada", aliases=["", " "]))
+    assert clean_question("what now", blank, 100) == "what now"
+    assert clean_question("does she?", Profile(), 100) == "does she?"
+
+
+def test_a_name_with_regex_signs_is_only_a_name() -> None:
+    odd = Profile(subject=Subject(name=r"A.C\1 (Ltd)", aliases=["C++"]))
+    assert clean_question("who makes C++ here", odd, 100) == r"who makes A.C\1 (Ltd) here"
+
+
+def test_white_space_controls_and_composition() -> None:
+    assert tidy("  cafe\u0301\t\n\x00is\u202e  open\ud800?\u3000") == "café is open?"
+
+
+@pytest.mark.parametrize("asked", ["", "   ", "\n\t", "\x00\x01", "\ud800", "\u202e"])
+def test_nothing_asked(asked: str) -> None:
+    with pytest.raises(RagstoneError) as caught:
+        clean_question(asked, JUNO, 2000)
+    assert caught.value.code is ErrorCode.QUESTION_EMPTY
+
+
+def test_length_counts_the_tidied_question_before_names_are_written_out() -> None:
+    assert clean_question("she?" + " " * 5000, JUNO, 4) == "Juno Tarkwell?"
+    with pytest.raises(RagstoneError) as caught:
+        clean_question("12345", JUNO, 4)
+    assert caught.value.code is ErrorCode.QUESTION_TOO_LONG
+    assert "5" in caught.value.detail
+    assert "4" in caught.value.detail
+
+
+@given(st.text(max_size=200))
+def test_tidying_twice_changes_nothing_and_leaves_one_plain_line(raw: str) -> None:
+    once = tidy(raw)
+    assert tidy(once) == once
+    assert unicodedata.is_normalized("NFC", once)
+    assert not any(unicodedata.category(char) in ("Cc", "Cs") for char in once)
+    assert once == once.strip()
+    once.encode()
+
+
+@given(st.text(max_size=80))
+def test_rewriting_never_fails(raw: str) -> None:
+    if tidy(raw):
+        assert clean_question(raw, JUNO, 2000)
+
+
+def test_filters_with_half_a_surrogate_pair_are_refused() -> None:
+    refuse_broken_text(Filters(type=["a", "b"], document_id="x"))
+    with pytest.raises(RagstoneError):
+        refuse_broken_text(Filters(tags=["fine", "\ud800"]))

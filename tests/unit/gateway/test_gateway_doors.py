@@ -1,0 +1,240 @@
+"""The gateway's HTTP manners: problems, spaces, OpenAPI, health, and the shapes that clients rely on."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from services.shared.contracts.answers import Answer
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId
+from services.shared.contracts.jobs import Job, JobState
+from services.shared.contracts.search import Passage, Verdict
+from tests.unit.gateway.fakes import World
+from tests.unit.gateway.messages import done, found, job, passage, sentence
+
+ROUTES = {
+    ("post", "/v1/ask"),
+    ("post", "/v1/search"),
+    ("post", "/v1/documents"),
+    ("get", "/v1/documents"),
+    ("get", "/v1/documents/{id}"),
+    ("delete", "/v1/documents/{id}"),
+    ("get", "/v1/documents/{id}/source"),
+    ("get", "/v1/jobs"),
+    ("get", "/v1/jobs/{id}"),
+    ("get", "/v1/jobs/{id}/items"),
+    ("get", "/v1/jobs/{id}/events"),
+    ("post", "/v1/jobs/{id}/cancel"),
+    ("post", "/v1/jobs/{id}/retry"),
+    ("get", "/healthz"),
+    ("get", "/readyz"),
+}
+
+
+def assert_problem(response: httpx.Response, status: int, code: ErrorCode) -> dict[str, Any]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem: dict[str, Any] = response.json()
+    assert set(problem) == {"type", "title", "status", "detail", "code", "request_id"}
+    assert problem["code"] == code
+    assert problem["status"] == status
+    assert problem["detail"]
+    assert problem["request_id"] == response.headers["X-Request-ID"]
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status", "code"),
+    [
+        ("GET", "/v1/nothing", {}, 404, ErrorCode.ROUTE_NOT_FOUND),
+        ("GET", "/assets/../settings.py", {}, 404, ErrorCode.ROUTE_NOT_FOUND),
+        ("GET", "/assets/index.html", {}, 404, ErrorCode.ROUTE_NOT_FOUND),
+        ("PUT", "/v1/ask", {}, 405, ErrorCode.METHOD_NOT_ALLOWED),
+        ("POST", "/v1/ask", {"json": {"question": "a", "wuestion": "b"}}, 422, ErrorCode.INVALID_REQUEST),
+        ("POST", "/v1/ask", {"json": {}}, 422, ErrorCode.INVALID_REQUEST),
+        ("POST", "/v1/ask", {"json": {"question": " \n "}}, 422, ErrorCode.QUESTION_EMPTY),
+        ("POST", "/v1/ask", {"json": {"question": " ", "stream": True}}, 422, ErrorCode.QUESTION_EMPTY),
+        ("POST", "/v1/ask", {"json": {"question": "x" * 2001}}, 422, ErrorCode.QUESTION_TOO_LONG),
+        ("POST", "/v1/search", {"json": {"question": "a", "top_k": 101}}, 422, ErrorCode.INVALID_REQUEST),
+        ("POST", "/v1/ask", {"content": b"x" * 1_000_001}, 413, ErrorCode.BODY_TOO_LARGE),
+        ("POST", "/v1/documents", {"content": b"x"}, 415, ErrorCode.UNSUPPORTED_MEDIA_TYPE),
+        ("GET", "/v1/documents/none", {}, 404, ErrorCode.DOCUMENT_NOT_FOUND),
+        ("GET", "/v1/documents/none/source", {}, 404, ErrorCode.DOCUMENT_NOT_FOUND),
+        ("GET", "/v1/documents/none/source?as=html", {}, 422, ErrorCode.INVALID_REQUEST),
+        ("GET", "/v1/documents?limit=0", {}, 422, ErrorCode.INVALID_REQUEST),
+        ("GET", "/v1/jobs/none", {}, 404, ErrorCode.JOB_NOT_FOUND),
+        ("GET", "/v1/jobs/none/items", {}, 404, ErrorCode.JOB_NOT_FOUND),
+        ("GET", "/v1/jobs/none/events", {}, 404, ErrorCode.JOB_NOT_FOUND),
+        ("POST", "/v1/jobs/none/cancel", {}, 404, ErrorCode.JOB_NOT_FOUND),
+        ("POST", "/v1/jobs/none/retry", {}, 404, ErrorCode.JOB_NOT_FOUND),
+        ("GET", "/v1/jobs?state=lost", {}, 422, ErrorCode.INVALID_REQUEST),
+    ],
+)
+async def test_every_error_is_a_problem_document(
+    method: str, path: str, sent: dict[str, Any], status: int, code: ErrorCode
+) -> None:
+    async with World().client() as client:
+        assert_problem(await client.request(method, path, **sent), status, code)
+
+
+async def test_bad_json_and_unknown_fields_are_named() -> None:
+    async with World().client() as client:
+        broken = await client.post("/v1/ask", content=b'{"question": ', headers={"Content-Type": "application/json"})
+        assert_problem(broken, 422, ErrorCode.INVALID_REQUEST)
+        unknown = await client.post("/v1/ask", json={"question": "a", "colour": 1})
+        assert "colour" in assert_problem(unknown, 422, ErrorCode.INVALID_REQUEST)["detail"]
+
+
+async def test_a_body_is_cut_off_while_it_is_read() -> None:
+    sent = 0
+
+    async def endless() -> Any:
+        nonlocal sent
+        while sent < 50_000_000:
+            sent += 100_000
+            yield b"x" * 100_000
+
+    async with World().client() as client:
+        response = await client.post("/v1/ask", content=endless(), headers={"Content-Type": "application/json"})
+    assert_problem(response, 413, ErrorCode.BODY_TOO_LARGE)
+    assert sent < 2_000_000
+
+
+async def test_a_retriever_that_is_down_is_a_503_and_an_error_event() -> None:
+    world = World()
+    world.retriever.error = RagstoneError(ErrorCode.RETRIEVER_UNAVAILABLE, "It is down; start it.", retry_after_s=5)
+    async with world.client() as client:
+        plain = await client.post("/v1/ask", json={"question": "a"})
+        assert_problem(plain, 503, ErrorCode.RETRIEVER_UNAVAILABLE)
+        assert plain.headers["Retry-After"] == "5"
+        search = await client.post("/v1/search", json={"question": "a"})
+        assert_problem(search, 503, ErrorCode.RETRIEVER_UNAVAILABLE)
+
+
+async def test_a_surprise_is_a_500_problem_that_tells_no_secrets() -> None:
+    world = World()
+    world.retriever.error = ValueError("secret")  # type: ignore[assignment]
+    async with world.client() as client:
+        response = await client.post("/v1/ask", json={"question": "a"})
+    assert "secret" not in assert_problem(response, 500, ErrorCode.INTERNAL)["detail"]
+
+
+async def test_the_callers_request_id_is_kept_and_is_the_trace() -> None:
+    async with World().client() as client:
+        response = await client.post("/v1/ask", json={"question": "a"}, headers={"X-Request-ID": "mine-7"})
+    assert response.headers["X-Request-ID"] == "mine-7"
+    assert response.json()["trace_id"] == "mine-7"
+
+
+async def test_asking_and_searching_an_empty_space_finds_nothing_and_fails_nothing() -> None:
+    async with World().client() as client:
+        answer = (await client.post("/v1/ask", json={"question": "soup?"})).json()
+        search = await client.post("/v1/search", json={"question": "soup?", "filters": {"type": "none"}})
+    assert (answer["status"], answer["reason"], answer["citations"]) == ("abstained", "nothing_relevant", [])
+    assert search.status_code == 200
+    assert search.json()["passages"] == []
+
+
+async def test_search_drops_what_the_catalog_does_not_confirm() -> None:
+    world = World()
+    gone = passage().model_copy(update={"document_id": "gone.md"})
+    moved = passage().model_copy(update={"start": 1, "end": 40})
+    world.retriever.response = found(gone, passage(), moved)
+    async with world.client() as client:
+        body = (await client.post("/v1/search", json={"question": "open?", "top_k": 7})).json()
+    assert [one["document_id"] for one in body["passages"]] == ["shed.md"]
+    assert world.retriever.calls[0].top_k == 7
+
+
+async def test_the_space_header_names_the_space() -> None:
+    world = World()
+    async with world.client() as client:
+        await client.post("/v1/search", json={"question": "a"})
+        await client.post("/v1/search", json={"question": "a"}, headers={"Ragstone-Space": "team-2"})
+        bad = await client.post("/v1/search", json={"question": "a"}, headers={"Ragstone-Space": "Team 2"})
+    assert [call.space for call in world.retriever.calls] == ["main", "team-2"]
+    assert_problem(bad, 422, ErrorCode.SPACE_INVALID)
+
+
+async def test_another_spaces_documents_and_jobs_are_unknown() -> None:
+    world = World()
+    world.documents.hold("mine.md", space="other")
+    world.jobs.jobs[(SpaceId("other"), JobId("j1"))] = [job("j1", JobState.SUCCEEDED)]
+    async with world.client() as client:
+        for path in ("/v1/documents/mine.md", "/v1/documents/mine.md/source"):
+            assert_problem(await client.get(path), 404, ErrorCode.DOCUMENT_NOT_FOUND)
+        assert_problem(await client.delete("/v1/documents/mine.md"), 404, ErrorCode.DOCUMENT_NOT_FOUND)
+        for path in ("/v1/jobs/j1", "/v1/jobs/j1/items", "/v1/jobs/j1/events"):
+            assert_problem(await client.get(path), 404, ErrorCode.JOB_NOT_FOUND)
+        assert (await client.get("/v1/documents")).json()["items"] == []
+        assert (await client.get("/v1/jobs")).json()["items"] == []
+        theirs = await client.get("/v1/documents/mine.md", headers={"Ragstone-Space": "other"})
+    assert theirs.status_code == 200
+    assert (SpaceId("other"), DocumentId("mine.md")) in world.documents.stored
+
+
+async def test_openapi_lists_every_route_and_the_problem_shape() -> None:
+    async with World().client() as client:
+        schema = (await client.get("/openapi.json")).json()
+    listed = {(method, path) for path, methods in schema["paths"].items() for method in methods}
+    assert listed == ROUTES
+    body = schema["paths"]["/v1/documents"]["post"]["requestBody"]["content"]
+    assert set(body) == {"multipart/form-data", "application/json", "application/x-ndjson"}
+    assert "Problem" in schema["components"]["schemas"]
+    assert "HTTPValidationError" not in schema["components"]["schemas"]
+
+
+@pytest.mark.parametrize(
+    ("down", "status"),
+    [
+        ({}, 200),
+        ({"redis": "start it", "worker": "none", "reconciler": "none"}, 200),
+        ({"catalog": "x"}, 503),
+        ({"retriever": "x"}, 503),
+        ({"generator": "x"}, 503),
+    ],
+)
+async def test_readiness_names_every_part_and_needs_only_those_that_answer(down: dict[str, str], status: int) -> None:
+    world = World()
+    world.parts.down = down
+    async with world.client() as client:
+        response = await client.get("/readyz")
+        alive = await client.get("/healthz")
+    assert response.status_code == status
+    parts = response.json()["parts"]
+    assert set(parts) == {"catalog", "redis", "retriever", "generator", "worker", "reconciler"}
+    assert {name for name, part in parts.items() if not part["ready"]} == set(down)
+    assert alive.json()["status"] == "ok"
+
+
+def test_the_shapes_that_clients_rely_on() -> None:
+    assert set(Answer.model_fields) == {
+        *("id", "status", "text", "reason", "confidence", "citations", "claims", "sub_questions", "passages_used"),
+        *("degraded", "model", "index", "timings_ms", "trace_id", "trace"),
+    }
+    assert set(Passage.model_fields) - {"lead", "kind"} == {
+        *("chunk_id", "document_id", "version", "title", "section", "type", "text", "start", "end", "source", "tags"),
+        *("score", "distance", "bm25", "critic", "ranks"),
+    }
+    assert set(Verdict.model_fields) == {"answerable", "gate", "reason"}
+    assert set(Job.model_fields) == {
+        *("id", "kind", "state", "stage", "done", "total", "attempts", "reason", "warning", "document_id", "result"),
+        *("created_at", "updated_at"),
+    }
+
+
+async def test_an_answer_on_the_wire_has_every_field_of_the_public_shape() -> None:
+    world = World()
+    one = passage()
+    world.answers(one, script=[sentence("Nine.", (one, "nine"), of=[one]), done()])
+    async with world.client() as client:
+        answer = (await client.post("/v1/ask", json={"question": "a"})).json()
+    assert set(answer) == set(Answer.model_fields)
+    assert set(answer["citations"][0]) == {
+        *("n", "document_id", "version", "title", "source", "section", "type", "chunk_id", "start", "end", "quote"),
+        "url",
+    }
+    assert set(answer["claims"][0]) == {"text", "supported", "score", "citations"}
+    assert set(answer["model"]) == {"writer", "name"}
+    assert set(answer["index"]) == {"id", "embedder", "seq"}

@@ -1,0 +1,181 @@
+"""The model's queue: bounded, questions first, nothing done for callers who left, the loop never blocked."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from services.retriever.adapters.embedder import QueuedEmbedder
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+
+from .fakes import SlowLoader, SlowModel
+
+BATCH = 4
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait, at most five seconds, until the model's thread has got there."""
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it never happened")
+
+
+@pytest.fixture
+def model() -> SlowModel:
+    return SlowModel()
+
+
+@pytest.fixture
+def loader(model: SlowModel) -> SlowLoader:
+    return SlowLoader(model)
+
+
+@pytest.fixture
+async def queue(loader: SlowLoader) -> AsyncIterator[QueuedEmbedder]:
+    embedder = QueuedEmbedder(loader, waiting_limit=3, batch=BATCH)  # type: ignore[arg-type]
+    embedder.start()
+    yield embedder
+    loader.ready.set()
+    loader.model.let_through(100)
+    await asyncio.to_thread(embedder.close)
+
+
+async def test_twenty_first_requests_are_one_load(model: SlowModel) -> None:
+    loader = SlowLoader(model, ready=False)
+    queue = QueuedEmbedder(loader, waiting_limit=64, batch=BATCH)  # type: ignore[arg-type]
+    queue.start()
+    asked = [asyncio.create_task(queue.questions([f"question {n}"])) for n in range(20)]
+    await asyncio.sleep(0.05)
+    assert not loader.loaded
+    assert not any(task.done() for task in asked)
+    loader.ready.set()
+    model.let_through(100)
+    answers = await asyncio.gather(*asked)
+    assert loader.loads == 1
+    assert [one.vectors for one in answers] == [[[float(len(f"question {n}")), 1.0]] for n in range(20)]
+    assert queue.spec == answers[0].embedder
+    await asyncio.to_thread(queue.close)
+
+
+async def test_small_questions_share_a_batch(queue: QueuedEmbedder, model: SlowModel) -> None:
+    first = asyncio.create_task(queue.questions(["first"]))
+    await until(lambda: len(model.calls) == 1)
+    others = [asyncio.create_task(queue.questions([text, text + "!"])) for text in ("b", "c", "d")]
+    await asyncio.sleep(0.02)
+    model.let_through(3)
+    await asyncio.gather(first, *others)
+    assert [texts for _, texts in model.calls] == [["first"], ["b", "b!", "c", "c!"], ["d", "d!"]]
+
+
+async def test_a_full_queue_says_busy_at_once_and_says_when_to_come_back(
+    queue: QueuedEmbedder, model: SlowModel
+) -> None:
+    running = asyncio.create_task(queue.questions(["running"]))
+    await until(lambda: len(model.calls) == 1)
+    waiting = [asyncio.create_task(queue.questions(["waiting"])) for _ in range(3)]
+    await asyncio.sleep(0)
+    began = time.perf_counter()
+    with pytest.raises(RagstoneError) as caught:
+        await queue.questions(["one too many"])
+    assert time.perf_counter() - began < 0.1
+    assert caught.value.code == ErrorCode.BUSY
+    assert caught.value.retry_after_s
+    model.let_through(10)
+    await asyncio.gather(running, *waiting)
+
+
+async def test_waiting_callers_who_leave_make_room_and_are_not_worked_for(
+    queue: QueuedEmbedder, model: SlowModel
+) -> None:
+    running = asyncio.create_task(queue.questions(["running"]))
+    await until(lambda: len(model.calls) == 1)
+    waiting = [asyncio.create_task(queue.questions(["gone"])) for _ in range(3)]
+    await asyncio.sleep(0)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    late = asyncio.create_task(queue.questions(["late"]))
+    await asyncio.sleep(0)
+    model.let_through(10)
+    await asyncio.gather(running, late)
+    assert [texts for _, texts in model.calls] == [["running"], ["late"]]
+
+
+async def test_work_for_a_caller_who_left_stops_within_one_batch(queue: QueuedEmbedder, model: SlowModel) -> None:
+    task = asyncio.create_task(queue.similarities("question", [f"text {n}" for n in range(2000)]))
+    model.let_through(2)
+    await until(lambda: len(model.calls) == 3)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    model.let_through(100)
+    after = asyncio.create_task(queue.questions(["after"]))
+    await after
+    assert [len(texts) for kind, texts in model.calls if kind == "documents"] == [BATCH, BATCH]
+
+
+async def test_questions_go_before_the_rest_of_texts_under_way(queue: QueuedEmbedder, model: SlowModel) -> None:
+    texts = asyncio.create_task(queue.similarities("q", ["a" * n for n in range(1, 11)]))
+    await until(lambda: len(model.calls) == 1)
+    urgent = asyncio.create_task(queue.questions(["urgent"]))
+    await asyncio.sleep(0)
+    model.let_through(10)
+    await urgent
+    similarities = await texts
+    assert [texts for _, texts in model.calls][1] == ["urgent"]
+    assert similarities == [float(n * 1 + 1) for n in range(1, 11)]
+
+
+async def test_the_loop_stays_free_while_the_model_works(queue: QueuedEmbedder, model: SlowModel) -> None:
+    task = asyncio.create_task(queue.similarities("question", ["text"] * 2000))
+    await until(lambda: len(model.calls) == 1)
+    worst = 0.0
+    for _ in range(20):
+        began = time.perf_counter()
+        await asyncio.sleep(0.001)
+        worst = max(worst, time.perf_counter() - began)
+    assert worst < 0.5
+    task.cancel()
+
+
+async def test_a_failed_load_is_told_and_tried_again(model: SlowModel) -> None:
+    loader = SlowLoader(model)
+    loader.error = RagstoneError(ErrorCode.MODEL_UNAVAILABLE, "The weights are gone.")
+    queue = QueuedEmbedder(loader, waiting_limit=3, batch=BATCH)  # type: ignore[arg-type]
+    queue.start()
+    with pytest.raises(RagstoneError, match="weights are gone"):
+        await queue.questions(["q"])
+    failures = [queue.failure]
+    loader.error = None
+    model.let_through(1)
+    await queue.questions(["q"])
+    failures.append(queue.failure)
+    assert [failure and failure.code for failure in failures] == [ErrorCode.MODEL_UNAVAILABLE, None]
+    await asyncio.to_thread(queue.close)
+
+
+async def test_a_failing_model_is_named_and_the_thread_lives_on(queue: QueuedEmbedder, model: SlowModel) -> None:
+    model.error = MemoryError("too big")
+    model.let_through(1)
+    with pytest.raises(RagstoneError) as caught:
+        await queue.questions(["q"])
+    assert caught.value.code == ErrorCode.MODEL_UNAVAILABLE
+    model.error = None
+    model.let_through(1)
+    assert (await queue.questions(["again"])).vectors == [[5.0, 1.0]]
+
+
+async def test_closing_tells_whoever_waits(queue: QueuedEmbedder, model: SlowModel) -> None:
+    running = asyncio.create_task(queue.questions(["running"]))
+    await until(lambda: len(model.calls) == 1)
+    waiting = asyncio.create_task(queue.questions(["waiting"]))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(asyncio.to_thread(queue.close))
+    await asyncio.sleep(0.05)
+    model.let_through(1)
+    await closing
+    await running
+    with pytest.raises(RagstoneError, match="stopping"):
+        await waiting
