@@ -97,10 +97,11 @@ def trials(folder: Path) -> list[Trial]:
             top = [at for at in nearest if at != gold][: PASSAGES - (not absent)]
             if not absent:
                 top = [at for at in nearest if at == gold or at in top]
-            group, scores = [], []
+            group: list[Candidate] = []
+            scores: list[TextScore] = []
             for rank, at in enumerate(top):
-                for k, one in enumerate(found[at], start=int(ends[at]) - len(found[at])):
-                    group.append(replace(one, passage=rank))
+                for k, own in enumerate(found[at], start=int(ends[at]) - len(found[at])):
+                    group.append(replace(own, passage=rank))
                     scores.append(
                         TextScore(
                             similarity=float(sentence_vectors[k] @ vector),

@@ -130,7 +130,7 @@ def cross_fitted(x: Array, answered: NDArray[np.bool_]) -> Array:
 def auroc(scores: Array, answered: NDArray[np.bool_]) -> float:
     """Chance that an answerable question scores above another; ties count half."""
     yes, no = scores[answered], scores[~answered]
-    return float(((yes[:, None] > no).mean() + (yes[:, None] == no).mean() / 2))
+    return float((yes[:, None] > no).mean() + (yes[:, None] == no).mean() / 2)
 
 
 def gate_table(seen: Sequence[Evidence], kinds: NDArray[np.str_]) -> None:
@@ -139,15 +139,13 @@ def gate_table(seen: Sequence[Evidence], kinds: NDArray[np.str_]) -> None:
     near = np.array([one.distance is not None and one.distance <= limits.gate_distance for one in seen])
     shares = np.array([one.covered.share if one.covered else 0.0 for one in seen])
     rare = np.array([one.covered is not None and one.covered.rarity >= RARE for one in seen])
-    print(
-        "| passes the gate | by distance | or words ≥ 0.7 | ≥ 0.8 | ≥ 0.9 | under the floor |\n|---|---|---|---|---|---|"
-    )
+    print("| passes the gate | by distance | or words ≥ 0.7 | ≥ 0.8 | ≥ 0.9 | under the floor |")
+    print("|---|---|---|---|---|---|")
     for kind in dict.fromkeys(kinds):
         of = kinds == kind
         cells = [near[of].mean(), *((near | (rare & (shares >= limit)))[of].mean() for limit in (0.7, 0.8, 0.9))]
-        print(
-            f"| {kind} | {' | '.join(f'{cell:.3f}' for cell in cells)} | {(shares < limits.bm25_floor)[of].mean():.3f} |"
-        )
+        cells.append((shares < limits.bm25_floor)[of].mean())
+        print(f"| {kind} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")
 
 
 def read(path: Path) -> list[dict[str, str]]:

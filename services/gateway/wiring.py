@@ -25,8 +25,7 @@ from services.shared.contracts.errors import ErrorCode
 from services.shared.contracts.profile import Profile
 from services.shared.kit.events import JobEventListener
 from services.shared.kit.http_client import ServiceClient
-from services.shared.kit.queue import Bell as CeleryBell
-from services.shared.kit.queue import celery_app
+from services.shared.kit.queue import impatient_bell
 from services.shared.kit.settings import JobSettings, RedisSettings, ServiceSettings, StateSettings
 
 
@@ -126,7 +125,7 @@ class Wiring:
             documents=CatalogDocuments(self._catalog),
             jobs=CatalogJobs(self._catalog),
             originals=BlobOriginals(Blobs(state.blob_dir), self._catalog),
-            bell=WorkerBell(CeleryBell(celery_app(redis, JobSettings())), self._catalog),
+            bell=WorkerBell(impatient_bell(redis, JobSettings()), self._catalog),
             news=self._events,
             parts=LiveParts(
                 catalog=self._catalog,

@@ -1,6 +1,6 @@
 """What writing needs from outside: somebody who scores texts, and a language model."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -51,7 +51,7 @@ class Writer(Protocol):
         """Raises RagstoneError(BUSY) when one more question would find no place, not even in the queue."""
         ...
 
-    def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """The raw stream; the last piece has ``end`` set.
 
         Closing the iteration stops the model. Raises RagstoneError: BUSY, or WRITER_UNAVAILABLE for any failure,

@@ -206,7 +206,7 @@ class Tools:
     embedder: Embedder
     vectors: VectorStore
     bell: Doorbell
-    background: Callable[[], AbstractContextManager[Background]]
+    one_behind: Callable[[], AbstractContextManager[Background]]
     clock: Callable[[], float]
     """Seconds that only go forward."""
     rules: Rules

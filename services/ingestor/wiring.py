@@ -55,7 +55,7 @@ def tools(settings: IngestorSettings, catalog: Catalog, lazy: LazyEmbedder) -> T
         embedder=ModelEmbedder(lazy, SoftTimeLimitExceeded),
         vectors=ChromaVectors(settings.chroma.chroma_url, catalog, lambda: lazy.get().spec, now),
         bell=_bell(settings),
-        background=one_behind,
+        one_behind=one_behind,
         clock=time.monotonic,
         rules=Rules(
             chunk_words=work.chunk_words,

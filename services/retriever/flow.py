@@ -102,7 +102,7 @@ class Retrieval:
         first = await self._search(run, plan.filters)
         found, gate = await self._past_the_gate(run, first)
         with watch.step("rank"):
-            fused = fuse(found.lists)
+            fused = fuse(found.lists, plan.depth.fused)
             chosen, passed_over = self._choose(plan, fused, found.chunks)
         passages = [passage_of(one, found.chunks[one.chunk_id]) for one in chosen]
         reason = found.judgement.reason if passages or await self._records.count(plan.space) else NOTHING_INGESTED

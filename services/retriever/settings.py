@@ -24,7 +24,7 @@ class RetrieverSettings(BaseSettings):
         default=0.55, ge=0, le=2, description="Cosine distance above which the nearest passage is poor"
     )
     gate_coverage: float = Field(
-        default=0.9,
+        default=0.7,
         ge=0,
         le=1,
         description="Share of the question's terms, weighted by rarity, in one passage that makes it good nevertheless",

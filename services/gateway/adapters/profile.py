@@ -32,7 +32,8 @@ def _checked(path: Path, root: yaml.Node | None, values: object) -> Profile:
     try:
         profile = Profile.model_validate(values)
     except ValidationError as error:
-        fault = error.errors()[0]
+        # A field that nobody knows is likely the misspelling of one that is missing, so it is named first.
+        fault = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
         field = ".".join(str(step) for step in fault["loc"]) or "the whole"
         raise _invalid(path, _line_of(root, fault["loc"]), f"{field}: {fault['msg']}") from error
     if profile.subject is not None and not profile.subject.name.strip():

@@ -10,8 +10,8 @@ from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import JobId
 from services.shared.contracts.jobs import Queue
-from services.shared.kit import queue as kit_queue
 from services.shared.kit.logs import get_logger
+from services.shared.kit.queue import Bell
 
 log = get_logger(__name__)
 
@@ -19,7 +19,7 @@ log = get_logger(__name__)
 class WorkerBell:
     """Notes in the catalog what was rung for, so that nobody rings for it again soon."""
 
-    def __init__(self, bell: kit_queue.Bell, catalog: Catalog) -> None:
+    def __init__(self, bell: Bell, catalog: Catalog) -> None:
         self._bell = bell
         self._catalog = catalog
 

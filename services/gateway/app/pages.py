@@ -46,7 +46,9 @@ def page_response(name: str, headers: dict[str, str]) -> HTMLResponse:
 
 
 def examples(profile: Profile) -> list[str]:
-    """Three questions to begin with."""
+    """Questions to begin with: the owner's own, else three that fit anybody."""
+    if profile.examples:
+        return profile.examples
     if profile.subject is None:
         return ["What are these documents about?", "What changed most recently?", "What is not covered here?"]
     name = profile.subject.name

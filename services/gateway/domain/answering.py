@@ -21,9 +21,6 @@ TOPICS = 3
 NO_WRITER = WriterModel(writer="none", name=None)
 """Who wrote an answer that nobody was asked to write."""
 
-WRITER_AWAY = "I found passages that may answer this, but what writes the answers is not available right now."
-"""Said instead of the owner's not-found text, which would be untrue here."""
-
 
 @dataclass(frozen=True)
 class Written:
@@ -72,7 +69,7 @@ def put_together(
     elif declined:
         text = texts.declined
     else:
-        text = abstention(WRITER_AWAY if away else texts.not_found, texts.topics_intro, passages)
+        text = abstention(texts.writer_away if away else texts.not_found, texts.topics_intro, passages)
     dropped = ["sentences_dropped"] if written.dropped else []
     return Answer(
         id=id,

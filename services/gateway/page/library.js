@@ -26,7 +26,7 @@ async function look() {
   try {
     const { items, counts } = await call(`/v1/jobs?limit=${JOBS}`);
     const active = counts.queued + counts.running;
-    $("jobs").replaceChildren(...(items.length ? items.map(jobLine) : [make("li", "Nothing is under way.")]));
+    $("jobs").replaceChildren(...(items.length ? items.map(jobLine) : [make("li", "Nothing was sent yet.")]));
     if (active < running) listDocuments();
     running = active;
   } catch (error) {

@@ -7,7 +7,7 @@ let opener = null;
 
 /** A button "[n]" that opens its citation. */
 export function chipFor(citation) {
-  const chip = make("button", `${citation.n}`, { type: "button", className: "chip" });
+  const chip = make("button", `[${citation.n}]`, { type: "button", className: "chip" });
   chip.setAttribute("aria-label", `Source ${citation.n}: ${citation.title}`);
   chip.setAttribute("aria-controls", "panel");
   chip.setAttribute("aria-expanded", "false");

@@ -43,10 +43,14 @@ _HINTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (
         re.compile(r"\bwhere\b|\b(?:what|which) (?:city|country|place|town|state|street|region)\b", re.I),
         re.compile(
-            rf"\b(?:in|at|near|from|to|of|on|into|across|along) (?:the )?(?:{_TITLED})|\b(?:north|south|east|west)", re.I
+            rf"\b(?:in|at|near|from|to|of|on|into|across|along) (?:the )?(?:{_TITLED})|\b(?:north|south|east|west)",
+            re.I,
         ),
     ),
-    (re.compile(r"\bwhy\b", re.I), re.compile(r"\b(?:because|since|due to|so that|as a result|reason|caus\w+)\b", re.I)),
+    (
+        re.compile(r"\bwhy\b", re.I),
+        re.compile(r"\b(?:because|since|due to|so that|as a result|reason|caus\w+)\b", re.I),
+    ),
 )
 
 

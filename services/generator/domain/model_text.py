@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from services.generator.domain.sentences import split
 
 _NUMBERS = r"\d{1,3}(?:\s*[,;]\s*\d{1,3})*"
-_MARKER = re.compile(rf"(?<![^\W\d_])(?<!_)\s*\[({_NUMBERS})\]|(?<=\w)\[({_NUMBERS})\](?=\s*(?:[.!?,;:\[]|$))|\s*【(\d{{1,3}})[^】]*】")
+_MARKER = re.compile(
+    rf"(?<![^\W\d_])(?<!_)\s*\[({_NUMBERS})\]|(?<=\w)\[({_NUMBERS})\](?=\s*(?:[.!?,;:\[]|$))|\s*【(\d{{1,3}})[^】]*】"
+)
 _AFTER_STOP = re.compile(rf"([.!?。！？][\"'”’)*]*)((?:\s*(?:\[{_NUMBERS}\]|【\d{{1,3}}[^】]*】))+)")
 _UNFINISHED_MARKER = re.compile(r"\s*(?:\[[\d\s,;]*|【[^】]*)$")
 _OPEN, _CLOSE = "<think>", "</think>"

@@ -48,18 +48,22 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _ORDINAL_NEXT = re.compile(
     r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[kc]t|nov|de[zc]|jahrhundert|century)\w*", re.IGNORECASE
 )
-_ABBREVIATIONS = frozenset(
+_ABBREVIATIONS_LIST = (
     "dr mr mrs ms mx prof st vs resp approx ca cf al dept est fig figs vol ed eds rev gen col sgt capt lt hon"
     " jr sr messrs mt ft bzw usw ggf evtl vgl inkl exkl str hr fr nr abs bd etc inc ltd co corp no nos p pp sec"
-    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
+    " jan feb mar apr jun jul aug sep sept oct nov dec"
 )
-_BEFORE_A_NUMBER = frozenset("no nos p pp sec fig figs vol nr abs bd art jan feb mar apr jun jul aug sep oct nov dec".split())
-_MAY_END = frozenset("etc inc ltd co corp jr sr al usw".split())
-_OPENERS = frozenset(
+_ABBREVIATIONS = frozenset(_ABBREVIATIONS_LIST.split())
+_BEFORE_A_NUMBER_LIST = "no nos p pp sec fig figs vol nr abs bd art jan feb mar apr jun jul aug sep oct nov dec"
+_BEFORE_A_NUMBER = frozenset(_BEFORE_A_NUMBER_LIST.split())
+_MAY_END_LIST = "etc inc ltd co corp jr sr al usw"
+_MAY_END = frozenset(_MAY_END_LIST.split())
+_OPENERS_LIST = (
     "the a an he she it they we you i this that these those in on at when while after before since there here"
     " his her its their our my your for from by with as if but and however although both each every some most"
-    " all many no not one two what who where why how der die das ein eine er sie es wir".split()
+    " all many no not one two what who where why how der die das ein eine er sie es wir"
 )
+_OPENERS = frozenset(_OPENERS_LIST.split())
 
 
 def split(text: str, *, after: int = 0) -> list[Sentence]:

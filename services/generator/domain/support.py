@@ -29,9 +29,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Support:
-    """``span`` is the best supporting sentence; None says that there is none."""
+    """The best supporting sentence of each passage, the best first; none when the sentence is not supported."""
 
-    span: Span | None
+    spans: tuple[Span, ...]
     score: float
 
 
@@ -55,27 +55,31 @@ def judge(
     persona: str,
     threshold: float = THRESHOLD,
 ) -> Support:
-    """The best source that says the same with the same facts; ``scores`` belong to ``found``, None is words alone."""
-    rated = sorted(
-        ((_closeness(written, one, scores[at] if scores is not None else None), -at) for at, one in enumerate(found)),
-        reverse=True,
-    )
-    if not rated:
-        return Support(None, 0.0)
-    top = max(0.0, min(1.0, rated[0][0]))
+    """The sources that say the same with the same facts; ``scores`` belong to ``found``, None is words alone.
+
+    Where nothing is cited, only the passage of the best source is taken.
+    """
+    rated = [
+        (_closeness(written, one, scores[at] if scores is not None else None), one) for at, one in enumerate(found)
+    ]
+    rated.sort(key=lambda pair: -pair[0])
+    best = max(0.0, min(1.0, rated[0][0])) if rated else 0.0
     denies = terms.negated(written.text)
-    for closeness, at in rated:
-        source = found[-at]
-        if closeness < threshold or closeness < rated[0][0] - POLARITY_MARGIN:
+    spans: dict[int, Span] = {}
+    score = best
+    for closeness, source in rated:
+        if closeness < threshold or (not spans and closeness < best - POLARITY_MARGIN):
             break
-        if terms.negated(source.text) != denies:
+        if source.passage in spans or terms.negated(source.text) != denies:
             continue
         named = written.cited or (source.passage,)
         if unknown_facts(written.text, [passages[number] for number in named], persona):
             continue
-        span = Span(passage=source.passage, start=source.start, end=source.end, quote=source.text)
-        return Support(span, round(min(1.0, closeness), 4))
-    return Support(None, round(top, 4))
+        score = score if spans else min(1.0, closeness)
+        spans[source.passage] = Span(passage=source.passage, start=source.start, end=source.end, quote=source.text)
+        if not written.cited:
+            break
+    return Support(tuple(spans.values()), round(score, 4))
 
 
 def unknown_facts(sentence: str, cited: Sequence[Passage], persona: str) -> set[str]:

@@ -12,30 +12,30 @@ _NAME = re.compile(r"[^\W\d_][\w'’.-]*[\w]|[^\W\d_]")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]]+|[\w.+-]+@[\w-]+\.[\w.-]+\w")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
-STOP_WORDS = frozenset(
+_STOP_LIST = (
     "a an the and or but if of at by for with about to from in on is are was were be been being do does did have has"
     " had having i me my we our you your he him his she her hers it its they them their this that these those what"
     " which who whom whose when where why how can could will would shall should may might must as than then there"
     " here so such not no nor any some much many more most other into over under between through during before"
     " after up down out off again also only own same too very just tell please know give say us per s t"
     " der die das den dem des ein eine einer einem einen und oder aber ist sind war waren hat haben wie was wer wo"
-    " wann warum welche welcher welches von zu mit auf im in am an für".split()
+    " wann warum welche welcher welches von zu mit auf im in am an für"
 )
-_NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen twenty".split()
-    )
-}
+STOP_WORDS = frozenset(_STOP_LIST.split())
+_NUMBER_LIST = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen twenty"
+)
+_NUMBER_WORDS = {word: str(value) for value, word in enumerate(_NUMBER_LIST.split())}
 _NEGATION = re.compile(
-    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|nicht|kein\w*|nie|ohne)\b|n['’]t\b", re.IGNORECASE
+    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|nicht|kein\w*|nie|ohne)\b|n['’]t\b",
+    re.IGNORECASE,
 )
 
 
 def words(text: str) -> list[str]:
     """Words in lower case and roughly stemmed, stop words left out; single characters of unspaced scripts."""
-    found = []
+    found: list[str] = []
     for match in _WORD.finditer(text):
         word = match.group().casefold()
         if _UNSPACED.search(word):

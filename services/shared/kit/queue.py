@@ -53,3 +53,10 @@ class Bell:
         except (OperationalError, RedisError, OSError) as error:
             detail = "Redis did not take the message; the job waits in the catalog and is queued when Redis is back."
             raise RagstoneError(ErrorCode.QUEUE_UNAVAILABLE, detail) from error
+
+
+def impatient_bell(redis: RedisSettings, jobs: JobSettings) -> Bell:
+    """A bell for whoever must not wait: without Redis it gives up at once, where a worker would try for long."""
+    app = celery_app(redis, jobs)
+    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "max_retries": 1, "interval_start": 0}
+    return Bell(app)

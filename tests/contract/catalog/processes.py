@@ -3,8 +3,9 @@
 import time
 from multiprocessing.synchronize import Barrier
 
+from services.shared.catalog import chunks
 from services.shared.catalog.engine import Catalog
-from tests.contract.catalog.building import draft, publish, save, submit
+from tests.contract.catalog.building import SPACE, draft, publish, save, submit
 
 
 def migrate(url: str, gate: Barrier) -> None:
@@ -30,9 +31,9 @@ def publish_many(url: str, gate: Barrier, name: str, number: int) -> None:
     catalog.close()
 
 
-def count_documents(catalog: Catalog) -> None:
+def speak_for_itself(catalog: Catalog, of_the_parent: object) -> None:
     """Uses a catalog that the parent opened before it forked."""
-    from sqlalchemy import text
-
     with catalog.read() as tx:
-        assert tx.execute(text("SELECT count(*) FROM documents")).scalar_one() == 1
+        assert tx.connection.dbapi_connection is not of_the_parent
+        assert chunks.counts(tx, SPACE) == (1, 2)
+    catalog.close()

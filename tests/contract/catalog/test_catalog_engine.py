@@ -14,7 +14,7 @@ from services.shared.catalog import chunks, documents, schema
 from services.shared.catalog.engine import MIGRATIONS, Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from tests.contract.catalog.building import NOW, SPACE, OnPurpose, at_once, break_off, chunk_ids, draft, ingest
-from tests.contract.catalog.processes import count_documents, migrate
+from tests.contract.catalog.processes import migrate, speak_for_itself
 
 
 def test_processes_that_start_together_migrate_once(bare_url: str) -> None:
@@ -114,7 +114,8 @@ def test_many_threads_share_a_catalog(catalog: Catalog) -> None:
 def test_a_forked_child_uses_connections_of_its_own(catalog: Catalog) -> None:
     with catalog.write() as tx:
         ingest(tx)
-    child = multiprocessing.get_context("fork").Process(target=count_documents, args=(catalog,))
+        mine = tx.connection.dbapi_connection
+    child = multiprocessing.get_context("fork").Process(target=speak_for_itself, args=(catalog, mine))
     child.start()
     child.join(timeout=30)
     assert child.exitcode == 0

@@ -100,7 +100,19 @@ def encoded(*value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode()
 
 
-BAD = ["", "x", "????", "ü", "[]", "null", encoded(), encoded("documents"), encoded("documents", 1, 2), encoded(1)]
+BAD = [
+    "",
+    "x",
+    "????",
+    "ü",
+    "[]",
+    "null",
+    encoded(),
+    encoded("other", "a"),
+    encoded("documents"),
+    encoded("documents", 1, 2),
+    encoded(1),
+]
 
 
 @pytest.mark.parametrize("cursor", BAD)

