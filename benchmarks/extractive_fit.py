@@ -16,7 +16,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
 from services.generator.domain import extractive
@@ -129,8 +128,10 @@ def fit(chosen: Sequence[Trial], names: Sequence[str], *, lexical: bool) -> Weig
             labels.append(trial.kind == "answerable" and trial.holds(quote))
     model = LogisticRegression(C=10, max_iter=2000).fit(np.array(rows), np.array(labels))
     blank = dict.fromkeys((field.name for field in fields(Weights)), 0.0)
-    weights = Weights(**{**blank, **dict(zip(names, model.coef_[0], strict=True)), "bias": float(model.intercept_[0])})
-    best: NDArray[np.float64] = np.array([[max(map(weights.logit, group))] for group in seen])
+    weights = Weights(
+        **{**blank, **dict(zip(names, model.coef_[0].tolist(), strict=True)), "bias": float(model.intercept_[0])}
+    )
+    best = np.array([[max(map(weights.logit, group))] for group in seen])
     line = LogisticRegression(C=10).fit(best, [trial.kind == "answerable" for trial in chosen])
     return replace(weights, slope=float(line.coef_[0, 0]), intercept=float(line.intercept_[0]))
 

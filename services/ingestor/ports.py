@@ -106,6 +106,9 @@ class Ledger(Protocol):
     def succeed(self, job: ClaimedJob, result: dict[str, Any], warning: str | None) -> bool: ...
     def fail(self, job: ClaimedJob, reason: str) -> bool: ...
     def cancelled(self, job: ClaimedJob, reason: str) -> bool: ...
+    def drop(self, job: ClaimedJob) -> None:
+        """End a job that is not to be gone on with: as cancelled if somebody asked for that, else leave it alone."""
+
     def release(self, jobs: Sequence[ClaimedJob]) -> None:
         """Put them back without counting the attempt."""
 
@@ -117,8 +120,10 @@ class BatchLedger(Protocol):
 
     def last_item(self, job: ClaimedJob) -> int: ...
     def submit(self, job: ClaimedJob, documents: Sequence[Incoming]) -> list[Submission]: ...
-    def record(self, job: ClaimedJob, steps: Sequence[BatchStep]) -> list[VersionId]:
-        """Publish a group and note its lines in one transaction; the versions that do not answer (any more).
+    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
+        """Publish a group and note its lines and the progress in one transaction.
+
+        Returns the versions that do not answer, or not any more.
 
         Raises LeaseLost.
         """

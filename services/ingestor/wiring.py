@@ -25,7 +25,7 @@ from services.ingestor.settings import IngestorSettings
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.kit.events import JobEventSender
-from services.shared.kit.queue import Bell, celery_app
+from services.shared.kit.queue import impatient_bell
 from services.shared.models.loader import LazyEmbedder
 
 
@@ -46,9 +46,10 @@ def worker() -> Worker:
 def tools(settings: IngestorSettings, catalog: Catalog, lazy: LazyEmbedder) -> Tools:
     """What the flows work with."""
     owner, lease_s, work = this_process(), settings.jobs.lease_s, settings.work
+    events = JobEventSender(settings.redis)
     return Tools(
-        ledger=CatalogLedger(catalog, JobEventSender(settings.redis), owner, lease_s, now),
-        batches=CatalogBatchLedger(catalog, owner, lease_s, now),
+        ledger=CatalogLedger(catalog, events, owner, lease_s, now),
+        batches=CatalogBatchLedger(catalog, events, owner, lease_s, now),
         leases=Heartbeats(catalog, owner, lease_s, now),
         originals=BlobOriginals(Blobs(settings.state.blob_dir)),
         parsers=FileParsers(work.max_document_bytes, SoftTimeLimitExceeded),
@@ -104,4 +105,4 @@ def migrate(settings: IngestorSettings) -> None:
 
 
 def _bell(settings: IngestorSettings) -> PatientBell:
-    return PatientBell(Bell(celery_app(settings.redis, settings.jobs)))
+    return PatientBell(impatient_bell(settings.redis, settings.jobs))

@@ -45,7 +45,8 @@ def _out(value: Any) -> None:
 def _console(*, stderr: bool = False) -> Console:
     """Lines are broken for a terminal only, not for a file or a pipe."""
     console = Console(stderr=stderr)
-    console.soft_wrap = not console.is_terminal
+    if not console.is_terminal:
+        console.soft_wrap, console.width = True, 200
     return console
 
 

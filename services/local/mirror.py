@@ -1,7 +1,6 @@
 """Makes the server's documents equal to a folder (or sends single files), and waits for the work to end."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,11 +75,9 @@ def ingest(api: Api, path: Path, choice: Choice, progress: Progress, stop: threa
 
     Raises: RagstoneError, Unreachable; invalid_request when the path is nothing that can be sent.
     """
-    began = time.monotonic()
     report, plan = _plan(api, path, choice)
     if not choice.dry_run:
         _carry_out(api, report, plan, progress, stop)
-    report.seconds = round(time.monotonic() - began, 2)
     return report
 
 

@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -47,6 +48,7 @@ def send(
 
     Raises: RagstoneError, Unreachable.
     """
+    began = time.monotonic()
     with show.IngestBar(console, path) as bar:
         if path == STANDARD_INPUT:
             report = _text(api, sys.stdin.buffer.read(), choice, bar, stop)
@@ -54,6 +56,7 @@ def send(
             report = _batch(api, Path(path), bar, stop)
         else:
             report = mirror.ingest(api, Path(path), choice, bar, stop)
+    report.seconds = round(time.monotonic() - began, 2)
     show.report(console, report)
     return report
 

@@ -17,7 +17,7 @@ from services.shared.contracts.health import Readiness
 from services.shared.contracts.jobs import Job, JobItem, JobList
 from services.shared.contracts.search import SearchResponse
 
-LISTED = 10
+LISTED = 5
 
 
 class IngestBar(mirror.Progress):
@@ -117,17 +117,22 @@ def answer_end(console: Console, answer: Answer, url: str, *, text_shown: bool) 
 
 
 def _citation(console: Console, citation: Citation, url: str) -> None:
-    where = f"{citation.title} > {citation.section}" if citation.section else citation.title
+    where = place(citation.title, citation.section)
     console.print(Text.assemble((f"[{citation.n}] ", "bold cyan"), (where, "bold")))
     console.print(Text(f'    "{" ".join(citation.quote.split())}"', style="italic"))
     link = citation.url if "://" in citation.url else f"{url}/{citation.url.lstrip('/')}"
     console.print(Text(f"    {link}", style="blue"), soft_wrap=True)
 
 
+def place(title: str, section: str) -> str:
+    """Title and section; a section that begins with the title (its first heading) says both."""
+    return section if section.startswith(title) else f"{title} > {section}" if section else title
+
+
 def search(console: Console, found: SearchResponse) -> None:
     """Passages, best first."""
     for n, passage in enumerate(found.passages, 1):
-        where = f"{passage.title} > {passage.section}" if passage.section else passage.title
+        where = place(passage.title, passage.section)
         console.print(Text.assemble((f"{n}. ", "bold cyan"), (where, "bold"), (f"  {passage.score:.4f}", "dim")))
         measures = [
             f"{name} {value:.3f}"
@@ -144,7 +149,7 @@ def jobs(console: Console, found: JobList) -> None:
     """The newest jobs and the counts of all."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for heading in ("id", "kind", "state", "stage", "done", "document", "reason"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
     for job in found.items:
         table.add_row(*(Text(cell) for cell in _cells(job)))
     console.print(table)

@@ -67,25 +67,25 @@ def test_every_module_says_what_it_is_for(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [path for path in DOCUMENTED if path.name != "__init__.py"], ids=name_of)
 def test_every_public_function_says_what_it_does(path: Path) -> None:
-    """Functions of modules, classes with methods, and methods, save those of Protocols, whose class says it.
+    """Functions of modules, classes with methods, and methods; those of a port or its adapters are said by the class.
 
     Properties and messages (classes without methods) speak through their names and field descriptions.
     """
-    silent = list(_silent(ast.parse(path.read_text(encoding="utf-8"))))
+    silent = list(_silent(ast.parse(path.read_text(encoding="utf-8")), port_says_it="adapters" in path.parts))
     assert not silent, f"no docstring: {', '.join(silent)}"
 
 
-def _silent(tree: ast.Module) -> Iterator[str]:
+def _silent(tree: ast.Module, *, port_says_it: bool) -> Iterator[str]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if not node.name.startswith("_") and ast.get_docstring(node) is None:
                 yield node.name
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            yield from _silent_in_class(node)
+            yield from _silent_in_class(node, port_says_it)
 
 
-def _silent_in_class(node: ast.ClassDef) -> Iterator[str]:
-    protocol = any(ast.unparse(base).endswith("Protocol") for base in node.bases)
+def _silent_in_class(node: ast.ClassDef, port_says_it: bool) -> Iterator[str]:
+    by_class = port_says_it or any(ast.unparse(base).endswith("Protocol") for base in node.bases)
     methods = [
         item
         for item in node.body
@@ -93,9 +93,9 @@ def _silent_in_class(node: ast.ClassDef) -> Iterator[str]:
         and not item.name.startswith("_")
         and all("method" in ast.unparse(how) for how in item.decorator_list)
     ]
-    if (methods or protocol) and ast.get_docstring(node) is None:
+    if methods and ast.get_docstring(node) is None:
         yield node.name
-    if not protocol:
+    if not by_class:
         yield from (f"{node.name}.{method.name}" for method in methods if ast.get_docstring(method) is None)
 
 

@@ -17,7 +17,14 @@ _LEANS_BACK = re.compile(
     re.IGNORECASE,
 )
 _TITLED = r"[A-ZÀ-ÖØ-Þ][\w'’-]+"
+_YES_OR_NO = re.compile(
+    r"\W*(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|should|may|must)\b", re.IGNORECASE
+)
 _HINTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (
+        re.compile(r"\s*(?:who|what) (?:is|are|was|were) (?:the |an? )?\w[\w.&-]*(?: \w[\w.&-]*){0,2}\W*$", re.I),
+        re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of|two|three)\b", re.I),
+    ),
     (
         re.compile(r"\b(?:when|what (?:year|date|day|month|century|time)|which (?:year|date|day)|since when)\b", re.I),
         re.compile(
@@ -80,7 +87,7 @@ class Signals:
     code: float
     """1 where the question names a number or code and the sentence holds all of them, else 0."""
     denial: float
-    """1 for a fact that says explicitly what is not so."""
+    """1 for a fact that says explicitly what is not so, where the question wants a yes or a no."""
 
 
 def candidates(question: str, passages: Sequence[Passage]) -> list[Candidate]:
@@ -118,7 +125,10 @@ def _of_passage(number: int, passage: Passage) -> Iterable[Candidate]:
 
 
 def kind_hint(question: str, text: str) -> float:
-    """Does ``text`` hold a date for a when, a number for a how many, a name for a who? See Signals.hint."""
+    """Does ``text`` hold a definition for a what is, a date for a when, a number for a how many, a name for a who?
+
+    The scale is that of Signals.hint.
+    """
     for asked, given in _HINTS:
         if asked.search(question):
             return 1.0 if given.search(text) else 0.0
@@ -135,5 +145,5 @@ def signals(question: str, passages: Sequence[Passage], candidate: Candidate, sc
         coverage=score.coverage if score else lexical,
         hint=kind_hint(question, passage.text[candidate.own_start : candidate.end]),
         code=1.0 if asked and asked <= terms.known_codes(candidate.scored) else 0.0,
-        denial=1.0 if passage.kind == "negative" else 0.0,
+        denial=1.0 if passage.kind == "negative" and _YES_OR_NO.match(question) else 0.0,
     )

@@ -11,6 +11,7 @@ from services.shared.catalog import documents, jobs
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import VersionId
 from services.shared.contracts.jobs import JobItem, JobState
+from services.shared.kit.events import JobEventSender
 
 PAGE = 1000
 
@@ -18,8 +19,11 @@ PAGE = 1000
 class CatalogBatchLedger:
     """Groups of lines, each recorded in one transaction."""
 
-    def __init__(self, catalog: Catalog, owner: str, lease_s: float, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, catalog: Catalog, events: JobEventSender, owner: str, lease_s: float, now: Callable[[], datetime]
+    ) -> None:
         self._catalog = catalog
+        self._events = events
         self._owner = owner
         self._lease_s = lease_s
         self._now = now
@@ -41,7 +45,7 @@ class CatalogBatchLedger:
                 submissions.append(Submission(sent.version_id, revision))
         return submissions
 
-    def record(self, job: ClaimedJob, steps: Sequence[BatchStep]) -> list[VersionId]:
+    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
         items = []
         gone = []
         now = self._now()
@@ -67,6 +71,8 @@ class CatalogBatchLedger:
                     )
                 )
             jobs.add_items(tx, job.id, items)
+            jobs.progress(tx, job.id, self._owner, stage="embed", done=steps[-1].n, total=total, now=now)
+        self._events.changed(job.id)
         return gone
 
     def outcome(self, job: ClaimedJob) -> tuple[dict[str, int], JobItem | None]:

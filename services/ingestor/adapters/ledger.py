@@ -84,6 +84,8 @@ class CatalogLedger:
                 outcome = save_and_publish(tx, job.space, prepared, job.revision or 0, now)
                 if isinstance(outcome, documents.Superseded):
                     raise _Refused(outcome)
+                size = len(prepared.chunks)
+                jobs.progress(tx, job.id, self._owner, stage="publish", done=size, total=size, now=now)
                 if not jobs.succeed(tx, job.id, self._owner, result=result, warning=prepared.warning, now=now):
                     raise LeaseLost
         except _Refused as refused:
@@ -108,6 +110,14 @@ class CatalogLedger:
         with self._catalog.write() as tx:
             done = jobs.cancelled(tx, job.id, self._owner, reason=reason, now=self._now())
         return self._told(job, done)
+
+    def drop(self, job: ClaimedJob) -> None:
+        with self._catalog.write() as tx:
+            row = jobs.find(tx, job.id)
+            # Heartbeats that did not get through look the same from here, and are no cancellation.
+            asked = row is not None and row.cancel_requested
+            done = asked and jobs.cancelled(tx, job.id, self._owner, reason=None, now=self._now())
+        self._told(job, done)
 
     def release(self, held: Sequence[ClaimedJob]) -> None:
         with self._catalog.write() as tx:

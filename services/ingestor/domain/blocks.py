@@ -83,7 +83,8 @@ def _parser() -> "MarkdownIt":
 
 
 def _pieces(text: str) -> Iterator[_Piece]:
-    tokens = _parser().parse(text)
+    # The parser would take a carriage return for a line end, and the lines would not be ours any more.
+    tokens = _parser().parse(text.replace("\r", " "))
     for n, token in enumerate(tokens):
         if token.map is None:
             continue

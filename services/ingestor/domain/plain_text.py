@@ -47,7 +47,12 @@ def _plain_around_spans(text: str) -> str:
         kept.append(span[2])
         return f"\x00{len(kept) - 1}\x00"
 
-    stripped = _strip_marks(_CODE_SPAN.sub(keep, text.replace("\x00", "")))
+    def keep_escaped(mark: re.Match[str]) -> str:
+        kept.append(mark[1])
+        return f"\x00{len(kept) - 1}\x00"
+
+    text = _CODE_SPAN.sub(keep, text.replace("\x00", ""))
+    stripped = _strip_marks(_ESCAPE.sub(keep_escaped, text))
     return re.sub("\x00([0-9]+)\x00", lambda mark: kept[int(mark[1])], stripped)
 
 
@@ -60,10 +65,10 @@ def _strip_marks(text: str) -> str:
     text = _TAG.sub(" ", text)
     text = _TABLE_RULE.sub("", text)
     text = _RULE.sub("", text)
-    text = _TABLE_ROW.sub(lambda row: row[1].replace("\\|", "\x01").replace("|", " ").replace("\x01", "|"), text)
+    text = _TABLE_ROW.sub(lambda row: row[1].replace("|", " "), text)
     text = _LINE_MARK.sub("", text)
     text = _STRONG.sub(r"\2", text)
     text = _UNDERSCORE.sub(r"\2", text)
-    text = unescape(_ESCAPE.sub(r"\1", text))
+    text = unescape(text)
     lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
     return "\n".join(lines)

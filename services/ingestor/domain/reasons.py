@@ -17,8 +17,6 @@ SUPERSEDED = {
     "deleted": "{name}: a deletion of the document came first",
 }
 
-CANCELLED = "cancelled on request"
-
 
 def reason_of(error: Exception, name: str) -> str:
     """A sentence that names the document, says what went wrong and what to do."""

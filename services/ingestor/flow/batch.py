@@ -1,7 +1,7 @@
 """A batch: thousands of documents in one NDJSON body, each succeeding or failing for itself.
 
-While a group of lines is read, cut and embedded, a thread stores and records the one before. A break at any point loses at most the groups that were not recorded; the next run goes on
-after the last recorded line.
+While a group of lines is read, cut and embedded, a thread stores and records the one before. A break at any
+point loses at most the groups that were not recorded; the next run goes on after the last recorded line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,10 +10,9 @@ from functools import partial
 
 from services.ingestor.domain.batch_lines import Line, groups, incoming_of, read_lines
 from services.ingestor.domain.documents import Incoming, Prepared
-from services.ingestor.domain.reasons import CANCELLED, OUTAGES, reason_of
+from services.ingestor.domain.reasons import OUTAGES, reason_of
 from services.ingestor.flow import indexing
 from services.ingestor.flow.prepare import prepare
-from services.ingestor.flow.progress import Progress
 from services.ingestor.ports import (
     Background,
     BatchStep,
@@ -54,7 +53,7 @@ class BatchIngest:
                 return
             except EmbeddingStopped:
                 # What is published stays, as if each document had been sent by itself.
-                tools.ledger.cancelled(job, CANCELLED)
+                tools.ledger.drop(job)
             except tools.time_up:
                 raise
             except Exception as error:
@@ -69,16 +68,15 @@ class BatchIngest:
             raise RagstoneError(ErrorCode.VERSION_NOT_FOUND, detail)
         began = tools.clock()
         total = _last_line(tools, sha256)
-        progress = Progress(tools.ledger, tools.clock)
         after = tools.batches.last_item(job)
-        progress.say([ProgressNote(job.id, "embed", after, total)])
+        tools.ledger.progress([ProgressNote(job.id, "embed", after, total)])
         for group, steps in self._prepared(job, sha256, after):
             # The model is used by this thread only: its tokenizer must not count while it embeds.
             documents = [step.prepared for step in steps if step.prepared]
             embedded = indexing.embed(tools, documents, lambda _: lease.keeps(job.id))
             if not lease.keeps(job.id):
                 raise EmbeddingStopped
-            writer.run(partial(self._record, job, group, steps, embedded, progress, total))
+            writer.run(partial(self._record, job, group, steps, embedded, total))
             if tools.clock() - began > tools.rules.time_slice_s and group[-1].n < total:
                 return False
         return True
@@ -128,7 +126,6 @@ class BatchIngest:
         group: Sequence[Line],
         steps: Sequence[BatchStep],
         embedded: Sequence[indexing.Embedded],
-        progress: Progress,
         total: int,
     ) -> None:
         """The writer's part: originals, vectors, then the group's versions and lines in one transaction."""
@@ -143,9 +140,8 @@ class BatchIngest:
             if isinstance(error, RagstoneError) and error.code in OUTAGES:
                 raise error
         outcome = [_with_error(step, errors) for step in steps]
-        gone = tools.batches.record(job, outcome)
+        gone = tools.batches.record(job, outcome, total)
         failed = [step.prepared.version_id for step in steps if step.prepared and errors[step.prepared.version_id]]
-        progress.say([ProgressNote(job.id, "publish", group[-1].n, total)])
         self._forget_vectors(job, [*gone, *failed])
 
     def _forget_vectors(self, job: ClaimedJob, versions: Sequence[VersionId]) -> None:

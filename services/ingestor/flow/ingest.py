@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from services.ingestor.domain.documents import Prepared
-from services.ingestor.domain.reasons import CANCELLED, SUPERSEDED, reason_of
+from services.ingestor.domain.reasons import SUPERSEDED, reason_of
 from services.ingestor.flow import indexing
 from services.ingestor.flow.prepare import prepare
 from services.ingestor.flow.progress import Progress
@@ -52,7 +52,7 @@ class DocumentIngest:
                     self._give_back(jobs[n:])
                     break
                 if not lease.keeps(job.id):
-                    tools.ledger.cancelled(job, CANCELLED)
+                    tools.ledger.drop(job)
                     continue
                 progress.say([ProgressNote(job.id, "parse", 0, None)])
                 ready = self._prepare(job)
@@ -151,7 +151,7 @@ class DocumentIngest:
             if one.job.id not in dropped and not lease.keeps(one.job.id):
                 dropped.add(one.job.id)
                 with suppress(RagstoneError):
-                    self._tools.ledger.cancelled(one.job, CANCELLED)
+                    self._tools.ledger.drop(one.job)
 
     def _give_back(self, jobs: Sequence[ClaimedJob]) -> None:
         self._tools.ledger.release(jobs)

@@ -50,22 +50,17 @@ def diversify(ranked: Sequence[Ranked], top_k: int) -> tuple[list[ChunkId], list
     passed: dict[int, str] = {}
     prints = [_fingerprint(one.text) for one in ranked]
     for place, one in enumerate(ranked):
+        if len(kept) == top_k:
+            break
         copied = next((other for other in kept if _near_identical(prints[place], prints[other])), None)
         if copied is not None:
             passed[place] = f"near_duplicate of {ranked[copied].chunk_id}"
-        elif len(kept) < top_k and _crowds(ranked, place, kept, top_k):
+        elif _crowds(ranked, place, kept, top_k):
             passed[place] = f"document {one.document_id} has enough passages"
         else:
             kept.append(place)
-    for place in sorted(passed)[: max(0, top_k - len(kept))]:
-        kept.append(place)
-    final = sorted(kept)[:top_k] if len(kept) > top_k else sorted(kept)
-    last = max(final, default=-1)
-    drops = [
-        Drop(ranked[place].chunk_id, "diversity", why)
-        for place, why in passed.items()
-        if place < last and place not in final
-    ]
+    final = sorted([*kept, *sorted(passed)[: top_k - len(kept)]])
+    drops = [Drop(ranked[place].chunk_id, "diversity", why) for place, why in passed.items() if place not in final]
     return [ranked[place].chunk_id for place in final], drops
 
 

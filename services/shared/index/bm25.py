@@ -23,8 +23,8 @@ from services.shared.contracts.search import Filters
 from services.shared.index import bm25_snapshot
 from services.shared.index.filters import Wanted, wanted
 
-K1 = 0.9
-B = 0.4
+K1 = 1.5
+B = 0.75
 
 COMPACT_AT = 1000
 """Removed chunks are swept out of the postings when they are this many and a quarter of all."""
@@ -108,8 +108,9 @@ class BM25Index:
     def replace_document(self, document_id: DocumentId, chunks: Iterable[Bm25Chunk]) -> None:
         """Exchange all chunks of a document in one step; no chunks takes the document out."""
         with self._lock:
-            for row in sorted(self._rows_of_document.get(document_id, ())):
-                self.remove(self._chunks[row].chunk_id)
+            # Ids first: a removal may number the rows anew.
+            for old in [self._chunks[row].chunk_id for row in self._rows_of_document.get(document_id, ())]:
+                self.remove(old)
             for chunk in chunks:
                 self.add(chunk.chunk_id, chunk.tokens, document_id=chunk.document_id, type=chunk.type, tags=chunk.tags)
 

@@ -25,6 +25,9 @@ BFLOAT16_FLAGS = frozenset({"amx_bf16", "avx512_bf16"})
 
 log = get_logger(__name__)
 
+_one_load = threading.Lock()
+"""While a model loads, the library changes torch's default type for every thread of the process."""
+
 
 class LazyEmbedder:
     """The process's embedder, loaded when it is first needed, however many threads need it at once."""
@@ -131,9 +134,10 @@ def _load(settings: EmbedderSettings, folder: Path, precision: str) -> "Sentence
     disable_progress_bar()
     torch.set_num_threads(settings.torch_threads)
     try:
-        return SentenceTransformer(
-            str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": getattr(torch, precision)}
-        ).eval()
+        with _one_load:
+            return SentenceTransformer(
+                str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": getattr(torch, precision)}
+            ).eval()
     # Whatever is wrong with a model's files surfaces here, as any type of error from three libraries.
     except Exception as error:
         raise _unavailable(

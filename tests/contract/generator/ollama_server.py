@@ -35,6 +35,12 @@ class OllamaServer:
         self.left = asyncio.Event()
         self.url = ""
 
+    async def is_asked(self) -> None:
+        """Returns when a question has come in; fails after five seconds."""
+        async with asyncio.timeout(5):
+            while not self.asked:
+                await asyncio.sleep(0.01)
+
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, one request."""
         try:
@@ -56,7 +62,9 @@ class OllamaServer:
             return self._whole(writer, 404, {"error": f"model '{body.get('model')}' not found"})
         if path == "/api/show":
             return self._whole(
-                writer, 200, {"template": "{{ .Prompt }}", "capabilities": ["completion"], "details": {}}
+                writer,
+                200,
+                {"template": "{{ .Prompt }}", "capabilities": ["completion"], "details": {}, "model_info": {}},
             )
         self.asked.append(body)
         if self.status != 200:
@@ -90,7 +98,7 @@ async def serving(handle: Callable[[asyncio.StreamReader, asyncio.StreamWriter],
     """Serves connections on a free port; gives the address."""
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
     try:
-        yield "http://127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()
 

@@ -125,8 +125,7 @@ async def test_leaving_before_the_first_word_closes_the_stream_and_frees_the_pla
     server.script = [20.0, finished()]
     writer = writer_at(server.url, cold_timeout_s=30.0)
     waiting = asyncio.create_task(pieces(writer))
-    while not server.asked:
-        await asyncio.sleep(0.01)
+    await server.is_asked()
     with pytest.raises(RagstoneError) as caught:
         writer.check_room()
     assert caught.value.code is ErrorCode.BUSY

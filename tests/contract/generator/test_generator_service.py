@@ -46,13 +46,18 @@ async def served(app: FastAPI) -> AsyncIterator[str]:
     """The app on a free port."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=1))
     serving = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(10):
+        while not server.started:
+            await asyncio.sleep(0.01)
     try:
-        yield "http://127.0.0.1:%d" % server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
         await serving
+
+
+def _client(url: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=url, headers={"Content-Type": "application/json"}, trust_env=False, timeout=20)
 
 
 @asynccontextmanager
@@ -60,7 +65,7 @@ async def generator(retriever_url: str, **settings: Any) -> AsyncIterator[httpx.
     """A client of a running generator."""
     settings = {"ollama_host": None, "ollama_model": MODEL, **settings}
     app = create_app(GeneratorSettings(**settings), ServiceSettings(retriever_url=retriever_url))
-    async with served(app) as url, httpx.AsyncClient(base_url=url, trust_env=False, timeout=20) as client:
+    async with served(app) as url, _client(url) as client:
         yield client
 
 
@@ -137,8 +142,7 @@ async def test_a_client_who_leaves_before_the_first_word_stops_the_model(retriev
     ollama.script = [20.0, finished()]
     async with generator(retriever, ollama_host=ollama.url) as client:
         asking = asyncio.create_task(client.post("/write", content=QUESTION.model_dump_json()))
-        while not ollama.asked:
-            await asyncio.sleep(0.01)
+        await ollama.is_asked()
         asking.cancel()
         await asyncio.wait_for(ollama.left.wait(), 3)
 
@@ -180,8 +184,7 @@ async def test_a_full_queue_is_busy(retriever: str, ollama: OllamaServer) -> Non
     ollama.script = [1.0, said("The dock opens at 05:45 [1]."), finished()]
     async with generator(retriever, ollama_host=ollama.url, ollama_parallel=1, ollama_waiting=0) as client:
         first = asyncio.create_task(write(client))
-        while not ollama.asked:
-            await asyncio.sleep(0.01)
+        await ollama.is_asked()
         refused = await client.post("/write", content=QUESTION.model_dump_json())
         assert refused.status_code == 503
         assert refused.json()["code"] == "busy"

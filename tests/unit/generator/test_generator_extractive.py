@@ -101,6 +101,12 @@ def test_a_denial_outranks_a_sentence_that_fits_as_well() -> None:
     assert choice.confidence > 0.7
 
 
+def test_a_denial_counts_for_nothing_more_where_no_yes_or_no_is_asked() -> None:
+    fact = passage("The notice period of Juno is thirteen weeks.")
+    denial = passage("Juno has no notice period at weekends.", kind="negative")
+    assert ask("What notice period does Juno have?", fact, denial).sentences[0].spans[0].passage == 0
+
+
 def test_redundant_sentences_are_said_once() -> None:
     text = "The dock opens at 05:45 every day."
     assert len(ask("When does the dock open?", passage(text), passage(text)).sentences) == 1
@@ -139,6 +145,9 @@ def test_candidates_are_bounded_and_keep_the_closest() -> None:
         ("When did it launch?", "It launched well.", 0.0),
         ("How many hours?", "Up to four hours.", 1.0),
         ("Who maintains it?", "It is maintained by Zoë Maréchal.", 1.0),
+        ("What is tidegate?", "tidegate is a library.", 1.0),
+        ("What is tidegate?", "tidegate has three maintainers.", 0.0),
+        ("What is the notice period at Saltmarsh Ledger?", "It is 13 weeks.", 0.5),
         ("Is it good?", "It is.", 0.5),
     ],
 )

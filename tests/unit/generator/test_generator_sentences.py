@@ -108,7 +108,8 @@ def test_spans_are_in_order_disjoint_inside_and_not_blank(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(
-    ["Plain words. More of them!", "- item one. two", "> quoted. text", "3) third", "* a *b* c", "她来了。好", "x = 1", "Mr. U.S. No. 5."]
+    ["Plain words. More of them!", "- item one. two", "> quoted. text", "3) third", "* a *b* c", "她来了。好", "x = 1",
+     "Mr. U.S. No. 5."]
 ), max_size=10), st.sampled_from(["\n", "\n\n"]))  # fmt: skip
 def test_every_word_outside_of_markers_is_in_a_sentence(lines: list[str], joint: str) -> None:
     text = joint.join(lines)

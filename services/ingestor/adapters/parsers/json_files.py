@@ -43,7 +43,8 @@ def parse_ndjson(data: bytes, name: str) -> Extracted:
 
 
 def _with_warning(extracted: Extracted, warning: str | None) -> Extracted:
-    return replace(extracted, warning=warning)
+    # JSON may write a zero as an escape; no text holds one, and a space keeps the offsets.
+    return replace(extracted, text=extracted.text.replace("\0", " "), warning=warning)
 
 
 def _loads(text: str) -> Any:
