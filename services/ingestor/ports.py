@@ -43,6 +43,8 @@ class ClaimedJob:
 
 @dataclass(frozen=True)
 class ProgressNote:
+    """How far one job is: chunks of a document, lines of a batch; ``total`` None while unknown."""
+
     job_id: JobId
     stage: str
     done: int
@@ -133,11 +135,15 @@ class BatchLedger(Protocol):
 
 
 class Lease(Protocol):
+    """Jobs under this worker's lease, as its heartbeats last saw them."""
+
     def keeps(self, job_id: JobId) -> bool:
         """Still ours, and nobody asked to cancel it."""
 
 
 class Leases(Protocol):
+    """Keeps leases from running out while the work goes on."""
+
     def hold(self, job_ids: Sequence[JobId]) -> AbstractContextManager[Lease]:
         """Keep the jobs' leases alive while the block runs."""
 
@@ -151,6 +157,8 @@ class Originals(Protocol):
 
 
 class Parsers(Protocol):
+    """Reads files of every supported kind."""
+
     def parse(self, incoming: Incoming, data: bytes) -> Extracted:
         """Raises RagstoneError naming the file, what is wrong with it and what to do."""
 
@@ -172,6 +180,8 @@ class VectorStore(Protocol):
 
 
 class Doorbell(Protocol):
+    """Tells workers that a job waits."""
+
     def ring(self, queue: Queue, job_id: JobId, request_id: str) -> bool:
         """False when the ring did not get through, which is logged; the reconciler rings again."""
 
@@ -236,5 +246,7 @@ class Housekeeping(Protocol):
 
 
 class StoredVectors(Protocol):
+    """The vector store as the reconciler sees it."""
+
     def versions(self, space: SpaceId) -> set[VersionId]: ...
     def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None: ...

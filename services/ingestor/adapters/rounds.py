@@ -13,6 +13,8 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True)
 class Step:
+    """Something to run every so many seconds, under the name that the log gives it."""
+
     name: str
     every_s: float
     run: Callable[[], None]

@@ -61,7 +61,6 @@ _ALIKE = {ord(c): "'" for c in "‘’‛ʼ＇`´"} | {ord(c): "-" for c in "‐
 _ACCENTS = re.compile(r"([a-z])[\u0300-\u036f]+")
 _ACRONYM = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _THOUSANDS = re.compile(r",(?=\d{3})")
-_THOUSANDS = re.compile(r",(?=\d{3})")
 _VERSION = re.compile(r"v(\d+(?:\.\d+)+)")
 _BETWEEN_WORDS = re.compile(r"[/:]")
 _BETWEEN_PARTS = re.compile(r"[&_-]|(?<!\d)\.|\.(?!\d)")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 
 from services.shared.catalog import documents, indexes
 from services.shared.catalog.documents import Draft, NewChunk, Published
@@ -126,7 +126,12 @@ def rebuilds(follower: Bm25Follower, monkeypatch: pytest.MonkeyPatch) -> list[in
     """Records each rebuild of the follower."""
     seen: list[int] = []
     rebuild = follower._rebuild
-    monkeypatch.setattr(follower, "_rebuild", lambda tx, target: (seen.append(target), rebuild(tx, target)))
+
+    def recorded(tx: Connection, target: int) -> None:
+        seen.append(target)
+        rebuild(tx, target)
+
+    monkeypatch.setattr(follower, "_rebuild", recorded)
     return seen
 
 
