@@ -10,7 +10,9 @@ BIN := $(VENV)/bin
 PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3,\
 	$(shell $(name) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(name))))
 PIP := $(BIN)/python -m pip
-QUESTION ?= What has Juno Tarkwell not done with Kubernetes?
+CORPUS ?= corpus
+override CORPUS := $(patsubst ~/%,$(HOME)/%,$(CORPUS))
+QUESTION ?= $(if $(filter corpus,$(CORPUS)),What has Juno Tarkwell not done with Kubernetes?)
 URL ?= http://127.0.0.1:$(or $(RAGSTONE_PORT),8000)
 PINS := pyproject.toml constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -23,11 +25,11 @@ help: ## This list
 
 setup: $(VENV)/.dev ## Make .venv with everything that running and testing needs
 
-run: $(VENV)/.local ## Start everything, ingest the sample corpus, ask one question, serve until Ctrl-C
-	@exec $(BIN)/ragstone up --ingest corpus --ask "$(QUESTION)"
+run: $(VENV)/.local ## Start everything, ingest corpus/ (or CORPUS=folder), ask QUESTION, serve until Ctrl-C
+	@exec $(BIN)/ragstone up --ingest "$(CORPUS)" $(if $(QUESTION),--ask "$(QUESTION)")
 
-up: $(VENV)/.local ## Start everything in the background
-	@exec $(BIN)/ragstone up --background
+up: $(VENV)/.local ## The same in the background, without a question
+	@exec $(BIN)/ragstone up --background --ingest "$(CORPUS)"
 
 down: $(VENV)/.local ## Stop what `make up` started
 	@exec $(BIN)/ragstone down

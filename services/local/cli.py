@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 failed; 2 wrong usage; 3 no answer in the documents (ask);
 """
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from services.local import asking, doctor, sending, show, up
 from services.local.api import Api, Unreachable
 from services.local.mirror import Choice, follow
 from services.local.settings import LocalSettings
+from services.local.stack import adopt_profile
 from services.local.state import RunFolder
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.jobs import JobState
@@ -74,6 +76,7 @@ def up_command(
     folder = RunFolder(settings.state_dir)
     console = _console(stderr=as_json)
     stop = threading.Event()
+    adopt_profile(ingest or [], os.environ)
 
     def then(url: str) -> bool:
         result: dict[str, Any] = {"url": url, "state_dir": str(folder.folder)}

