@@ -1,5 +1,7 @@
 """Texts to vectors: one sentence-transformers model, fed in short batches of texts of like length."""
 
+import copy
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -39,6 +41,12 @@ class Embedder:
     def __init__(self, model: "SentenceTransformer", spec: ModelSpec, batch: int) -> None:
         self._model = model
         self._batch = batch
+        self._one_batch = threading.Lock()
+        """The model's tokenizer is set up anew by each call, so only one thread may be in it."""
+        self._counter = copy.deepcopy(model.tokenizer.backend_tokenizer)
+        """A tokenizer that is never set up again: any number of threads may count while another embeds."""
+        self._counter.no_truncation()
+        self._counter.no_padding()
         self.spec = spec
 
     def embed_documents(self, texts: Sequence[str], keep_going: Callable[[int], bool] | None = None) -> Vectors:
@@ -59,12 +67,7 @@ class Embedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Length of each text in the model's tokens, special tokens included, not cut at the limit."""
-        if not texts:
-            return []
-        encoded = self._model.tokenizer(
-            list(texts), truncation=False, padding=False, return_attention_mask=False, verbose=False
-        )
-        return [len(ids) for ids in encoded["input_ids"]]
+        return [len(encoded.ids) for encoded in self._counter.encode_batch_fast(list(texts))]
 
     def _embed(self, texts: list[str], keep_going: Callable[[int], bool] | None) -> tuple[Vectors, int]:
         """The vectors, and how many texts were longer than the model reads."""
@@ -75,7 +78,7 @@ class Embedder:
         vectors = np.empty((len(texts), self.spec.dimension), dtype=np.float32)
         for start in range(0, len(order), self._batch):
             rows = order[start : start + self._batch]
-            with torch.inference_mode():
+            with self._one_batch, torch.inference_mode():
                 features = self._model.preprocess([texts[n] for n in rows])
                 pooled = self._model.forward(features)["sentence_embedding"].float()
                 vectors[rows] = torch.nn.functional.normalize(pooled, dim=1).numpy()

@@ -152,3 +152,13 @@ def test_a_broken_model_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(RagstoneError, match="could not be loaded") as refused:
         load_embedder(FLOAT32.model_copy(update={"embedder": str(tmp_path)}))
     assert refused.value.code == ErrorCode.MODEL_UNAVAILABLE
+
+
+def test_threads_may_count_and_embed_at_the_same_time(embedder: Embedder) -> None:
+    alone = embedder.embed_documents(TEXTS)
+    counted = embedder.count_tokens(TEXTS)
+    with ThreadPoolExecutor(6) as pool:
+        counts = [pool.submit(embedder.count_tokens, TEXTS) for _ in range(60)]
+        vectors = [pool.submit(embedder.embed_documents, TEXTS) for _ in range(6)]
+        assert all(count.result() == counted for count in counts)
+        assert all(np.allclose(found.result(), alone, atol=1e-5) for found in vectors)
