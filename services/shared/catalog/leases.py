@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, or_, select, update
+from sqlalchemy import ColumnElement, Connection, case, func, or_, select, update
 
 from services.shared.catalog import schema
 from services.shared.catalog.job_rows import COLUMNS, JobRow, from_row
@@ -88,8 +88,9 @@ def progress(
 def succeed(
     tx: Connection, job_id: JobId, owner: str, *, result: dict[str, Any] | None, warning: str | None, now: datetime
 ) -> bool:
-    """Ends the job well; False when the lease is no longer the owner's, whose result is then dropped."""
-    return _finish(tx, job_id, owner, now, {"state": JobState.SUCCEEDED, "result": result, "warning": warning})
+    """Ends the job well, its work all done; False when the lease is no longer the owner's, whose result is dropped."""
+    ended = {"state": JobState.SUCCEEDED, "result": result, "warning": warning}
+    return _finish(tx, job_id, owner, now, ended | {"stage": None, "done": func.coalesce(_j.total, _j.done)})
 
 
 def fail(tx: Connection, job_id: JobId, owner: str, *, reason: str, now: datetime) -> bool:

@@ -147,6 +147,17 @@ def test_what_was_replaced_or_deleted_since_cannot_be_retried(catalog: Catalog) 
         assert refusal(lambda: jobs.retry(tx, SPACE, JobId("gone"), NOW)) is ErrorCode.JOB_STATE_CONFLICT
 
 
+def test_a_job_that_succeeded_shows_all_of_its_work_done(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        make_job(tx)
+        run(tx)
+        jobs.progress(tx, JOB, "w", stage="embed", done=7, total=9, now=later(1))
+        assert jobs.succeed(tx, JOB, "w", result={}, warning=None, now=later(2))
+        ended = jobs.get(tx, SPACE, JOB)
+        assert ended is not None
+        assert (ended.stage, ended.done, ended.total) == (None, 9, 9)
+
+
 def test_bells_are_rung_again_for_what_still_waits(catalog: Catalog) -> None:
     with catalog.write() as tx:
         for n in range(3):
