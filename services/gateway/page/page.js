@@ -118,7 +118,8 @@ const words = (names) => names.map((name) => name.replaceAll("_", " ")).join(", 
 
 function sourceLine(citation) {
   const line = make("li", "", { value: citation.n });
-  const where = citation.section ? `${citation.title} — ${citation.section}` : citation.title;
+  const within = citation.section.split(" > ").filter((heading) => heading !== citation.title).join(" > ");
+  const where = within ? `${citation.title} — ${within}` : citation.title;
   const button = make("button", where, { type: "button" });
   button.addEventListener("click", () => open(citation, button));
   line.append(button);

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from services.shared.contracts.ids import DocumentId, VersionId, chunk_id
+from services.shared.contracts.ids import ChunkId, DocumentId, VersionId, chunk_id
 
 Span = tuple[int, int]
 """Start and end in the extracted text, Unicode code points, end exclusive."""
@@ -105,12 +105,20 @@ class Prepared:
 class VectorItem:
     """The searchable description of one vector."""
 
-    chunk_id: str
+    chunk_id: ChunkId
     document_id: DocumentId
     version_id: VersionId
     type: str | None
     tags: list[str]
     kind: ChunkKind
+
+
+@dataclass(frozen=True)
+class StoredChunk:
+    """A live chunk as it stands in the catalog: what its vector is made from, and is described by."""
+
+    item: VectorItem
+    search_text: str
 
 
 def describe(incoming: Incoming, version_id: VersionId, extracted: Extracted, chunks: Sequence[Chunk]) -> Prepared:
@@ -139,4 +147,4 @@ def title_of(incoming: Incoming, extracted: Extracted) -> str:
     stem = (incoming.filename or "").replace("\\", "/").rsplit("/", 1)[-1]
     stem = stem.rsplit(".", 1)[0] if "." in stem.lstrip(".") else stem
     words = stem.replace("_", " ").replace("-", " ").strip()
-    return words or incoming.document_id
+    return words[:1].upper() + words[1:] or incoming.document_id

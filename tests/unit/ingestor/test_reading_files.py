@@ -13,7 +13,8 @@ from services.ingestor.adapters.parsers.files import FileParsers
 from services.ingestor.domain.documents import Extracted, describe, title_of
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
-from tests.unit.ingestor.fakes import TimeUp, incoming
+from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fakes import TimeUp
 
 CASES = Path(__file__).parents[4] / "shared" / "cases" / "files"
 REAL_FILES = Path(__file__).parents[4] / "shared" / "data" / "files"
@@ -160,7 +161,7 @@ def test_the_sender_wins_over_the_document() -> None:
 
 @pytest.mark.parametrize(
     ("text", "filename", "title"),
-    [("# First heading\n\nText.", "a.md", "First heading"), ("Text.\n\n# Later", "our_hours.md", "our hours"),
+    [("# First heading\n\nText.", "a.md", "First heading"), ("Text.\n\n# Later", "our_hours.md", "Our hours"),
      ("Text.", None, "doc")],
 )  # fmt: skip
 def test_the_title_is_found_somewhere(text: str, filename: str | None, title: str) -> None:
