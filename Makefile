@@ -14,7 +14,7 @@ CORPUS ?= corpus
 override CORPUS := $(patsubst ~/%,$(HOME)/%,$(CORPUS))
 QUESTION ?= $(if $(filter corpus,$(CORPUS)),What has Juno Tarkwell not done with Kubernetes?)
 URL ?= http://127.0.0.1:$(or $(RAGSTONE_PORT),8000)
-PINS := pyproject.toml constraints.txt
+PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -40,7 +40,7 @@ test: $(VENV)/.dev ## Every test, with the real Redis, Chroma, worker and servic
 test-unit: $(VENV)/.dev ## The tests that need no socket, disk or model
 	$(BIN)/python -m pytest tests/unit
 
-test-postgres: $(VENV)/.postgres ## The catalog's tests on a throw-away PostgreSQL
+test-postgres: $(VENV)/.dev ## The catalog's tests on a throw-away PostgreSQL
 	tests/with_postgres.sh $(BIN)/python -m pytest tests/contract/catalog
 
 check: check-code test-unit ## Everything that should be green before a commit, under a minute
@@ -78,9 +78,5 @@ $(VENV)/.local: $(VENV)/.torch
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.torch
-	$(PIP) install -q -c constraints.txt -e '.[local,dev]'
-	@touch $(VENV)/.local $@
-
-$(VENV)/.postgres: $(VENV)/.dev
 	$(PIP) install -q -c constraints.txt -e '.[local,dev,postgres]'
-	@touch $@
+	@touch $(VENV)/.local $@
