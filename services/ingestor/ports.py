@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-from services.ingestor.domain.documents import Extracted, Incoming, Prepared, VectorItem
-from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
+from services.ingestor.domain.documents import Extracted, Incoming, Prepared, StoredChunk, VectorItem
+from services.shared.contracts.ids import ChunkId, DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobItem, JobKind, Queue
 
 Vectors: TypeAlias = Any
@@ -115,6 +115,8 @@ class Ledger(Protocol):
         """Put them back without counting the attempt."""
 
     def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]: ...
+    def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
+        """The version's chunks in their order; none when it is not live."""
 
 
 class BatchLedger(Protocol):
@@ -176,6 +178,9 @@ class VectorStore(Protocol):
     """Vectors of each space. Raises RagstoneError (vector_store_unavailable, index_incompatible)."""
 
     def upsert(self, space: SpaceId, items: Sequence[VectorItem], vectors: Vectors) -> None: ...
+    def present(self, space: SpaceId, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
+        """Those of the chunks that have a vector."""
+
     def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None: ...
 
 
@@ -229,6 +234,15 @@ class Tools:
     """What the queue raises in the middle of the work when its time is over; never caught as a failure."""
 
 
+@dataclass(frozen=True)
+class AtWork:
+    """What waiting and running jobs of a space are about."""
+
+    versions: set[VersionId]
+    batch: bool
+    """A batch is among the jobs: it brings in versions that nobody can name."""
+
+
 class Housekeeping(Protocol):
     """What the reconciler does to the catalog; each call is one transaction or a few short ones."""
 
@@ -237,8 +251,18 @@ class Housekeeping(Protocol):
     def rung(self, job_ids: Sequence[JobId]) -> None: ...
     def spaces(self) -> list[SpaceId]: ...
     def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]: ...
-    def versions_at_work(self, space: SpaceId) -> set[VersionId] | None:
-        """Versions that waiting or running jobs name; None while a batch is at work, whose versions nobody knows."""
+    def live_count(self, space: SpaceId) -> int:
+        """Live chunks of the space."""
+
+    def live_sizes(self, space: SpaceId) -> dict[VersionId, int]:
+        """Chunks of each live version."""
+
+    def at_work(self, space: SpaceId) -> AtWork: ...
+    def begin_mending(self, space: SpaceId, versions: Sequence[VersionId]) -> tuple[Queue, JobId, str] | None:
+        """Create a job that makes the versions' vectors again, to be rung for.
+
+        None, and no job, while another one of the space waits or runs, and for a while after one failed.
+        """
 
     def discard_stale(self) -> None: ...
     def sweep_blobs(self) -> None: ...
@@ -248,5 +272,8 @@ class Housekeeping(Protocol):
 class StoredVectors(Protocol):
     """The vector store as the reconciler sees it."""
 
-    def versions(self, space: SpaceId) -> set[VersionId]: ...
+    def count(self, space: SpaceId) -> int: ...
+    def sizes(self, space: SpaceId) -> dict[VersionId, int]:
+        """Vectors of each version that has any; reads the whole index."""
+
     def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None: ...

@@ -47,6 +47,10 @@ class ReconcilerSettings(BaseSettings):
     sweep_grace_s: float = Field(
         default=900.0, ge=0, description="Vectors and staged versions younger than this are left alone, seconds"
     )
+    mend_every_s: float = Field(default=60.0, gt=0, description="Pause between two looks for lost vectors, seconds")
+    mend_grace_s: float = Field(
+        default=30.0, gt=0, description="Lost vectors are made again when they were missing this long, seconds"
+    )
     blob_grace_s: float = Field(default=3600.0, ge=0, description="Unused originals younger than this stay, seconds")
     keep_jobs_days: float = Field(default=30.0, gt=0, description="Finished jobs are forgotten after this many days")
 

@@ -88,10 +88,19 @@ def reconciler_steps(settings: IngestorSettings) -> list[Step]:
         keep_jobs_days=table.keep_jobs_days,
     )
     vectors = ChromaVectors(settings.chroma.chroma_url, catalog, lambda: lazy.get().spec, now)
-    flow = Reconciler(house, vectors, _bell(settings), time.monotonic, table.sweep_grace_s)
+    flow = Reconciler(
+        house,
+        vectors,
+        _bell(settings),
+        time.monotonic,
+        sweep_grace_s=table.sweep_grace_s,
+        mend_grace_s=table.mend_grace_s,
+    )
     return [
         Step("take_back", table.reconcile_every_s, flow.take_back),
         Step("ring_again", table.reconcile_every_s, flow.ring_again),
+        Step("look_for_lost_vectors", table.mend_every_s, flow.look_for_lost_vectors),
+        Step("mend_vectors", table.reconcile_every_s, flow.mend_vectors),
         Step("sweep_vectors", table.sweep_every_s, flow.sweep_vectors),
         Step("sweep_catalog", table.sweep_every_s, flow.sweep_catalog),
     ]

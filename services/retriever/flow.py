@@ -49,6 +49,8 @@ class Run:
     vectors: list[Vector] | None = None
     failures: dict[str, RagstoneError] = field(default_factory=dict)
     """By index, ``vector`` or ``bm25``: one that failed is not asked again in this call."""
+    incomplete: bool = False
+    """The vector store lacks vectors of live chunks."""
 
     def asks(self, index: str) -> bool:
         """Is this index to be asked (still)?"""
@@ -64,7 +66,8 @@ class Run:
 
     @property
     def degraded(self) -> list[str]:
-        return sorted({DEGRADES[error.code] for error in self.failures.values()})
+        names = {DEGRADES[error.code] for error in self.failures.values()}
+        return sorted(names | {"vectors_incomplete"} if self.incomplete else names)
 
 
 class Retrieval:
@@ -188,7 +191,10 @@ class Retrieval:
             if run.vectors is None:
                 run.vectors = await self._embed(run, run.state.index.embedder)
             with run.watch.step("vector"):
-                return await self._nearest_live(run, run.vectors, filters)
+                nearest = self._nearest_live(run, run.vectors, filters)
+                leg, complete = await asyncio.gather(nearest, self._vectors.complete(run.state.index))
+            run.incomplete = not complete
+            return leg
         except RagstoneError as error:
             run.failed("vector", error)
             return NOTHING

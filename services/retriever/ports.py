@@ -62,6 +62,9 @@ class Vectors(Protocol):
     ) -> list[list[Hit]]:
         """For each vector the ``k`` nearest chunks by cosine distance, nearest first; fewer when there are fewer."""
 
+    async def complete(self, index: ServingIndex) -> bool:
+        """Has every live chunk of the space a vector? As it was a few seconds ago, so that asking costs nothing."""
+
 
 class Keywords(Protocol):
     """BM25, caught up with the catalog before it answers. Raises RagstoneError (retriever_unavailable)."""

@@ -6,9 +6,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from services.ingestor.domain.documents import Incoming, Prepared
+from services.ingestor.domain.documents import Incoming, Prepared, StoredChunk, VectorItem
 from services.ingestor.ports import ClaimedJob
 from services.shared.catalog import documents
+from services.shared.catalog.chunks import LiveChunk
 from services.shared.catalog.documents import Draft, NewChunk
 from services.shared.catalog.jobs import JobRow
 from services.shared.contracts.ids import SpaceId
@@ -43,6 +44,19 @@ def incoming_of(draft: Draft) -> Incoming:
 def draft_of(incoming: Incoming) -> Draft:
     """The draft as the catalog knows it."""
     return Draft(**asdict(incoming))
+
+
+def stored_chunk_of(chunk: LiveChunk) -> StoredChunk:
+    """The chunk as its vector is made from it."""
+    item = VectorItem(
+        chunk_id=chunk.id,
+        document_id=chunk.document_id,
+        version_id=chunk.version_id,
+        type=chunk.type,
+        tags=chunk.tags,
+        kind=chunk.kind,
+    )
+    return StoredChunk(item, chunk.search_text)
 
 
 def save_and_publish(

@@ -33,6 +33,18 @@ class ModelEmbedder:
             raise
         # torch and the tokenizer raise what they like: out of memory, a shape, a value.
         except Exception as error:
+            if _while_handling(error, self._time_up):
+                raise self._time_up from error
             log.exception("embedding_failed", texts=len(texts))
             detail = f"the embedding model failed ({type(error).__name__}: {str(error)[:200]}); retry the job"
             raise RagstoneError(ErrorCode.INTERNAL, detail) from error
+
+
+def _while_handling(error: BaseException, kind: type[Exception]) -> bool:
+    """Was this error raised while one of the ``kind`` passed through? torch's own clean-up may fail over it."""
+    at = error.__context__
+    while at is not None:
+        if isinstance(at, kind):
+            return True
+        at = at.__context__
+    return False

@@ -1,16 +1,19 @@
 """The catalog as the reconciler sees it."""
 
-from collections.abc import Callable, Collection, Sequence
+import uuid
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from services.ingestor.adapters.catalog_records import claimed_of
 from services.ingestor.adapters.ledger import live_versions
 from services.ingestor.adapters.owner import dead
-from services.shared.catalog import documents, indexes, jobs
+from services.ingestor.ports import AtWork
+from services.shared.catalog import chunks, documents, indexes, jobs, spaces
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
+from services.shared.catalog.jobs import JobRow
 from services.shared.contracts.ids import JobId, SpaceId, VersionId
-from services.shared.contracts.jobs import JobKind, JobState, Queue
+from services.shared.contracts.jobs import QUEUE_OF, JobKind, JobState, Queue
 from services.shared.kit.events import JobEventSender
 from services.shared.kit.logs import get_logger
 
@@ -20,6 +23,9 @@ RINGS_AT_ONCE = 100
 """Each look rings for the oldest few: a long queue is served by the workers' own hunger for more jobs."""
 
 PAGE = 500
+
+MEND_REST = timedelta(minutes=10)
+"""After a mending failed or was cancelled: what stopped it would most likely stop the next one as well."""
 
 
 class CatalogHousekeeping:
@@ -75,8 +81,17 @@ class CatalogHousekeeping:
     def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         return live_versions(self._catalog, space, versions)
 
-    def versions_at_work(self, space: SpaceId) -> set[VersionId] | None:
-        found: set[VersionId] = set()
+    def live_count(self, space: SpaceId) -> int:
+        with self._catalog.read() as tx:
+            return chunks.counts(tx, space)[1]
+
+    def live_sizes(self, space: SpaceId) -> dict[VersionId, int]:
+        with self._catalog.read() as tx:
+            return chunks.live_sizes(tx, space)
+
+    def at_work(self, space: SpaceId) -> AtWork:
+        versions: set[VersionId] = set()
+        batch = False
         cursor: str | None = None
         with self._catalog.read() as tx:
             while True:
@@ -84,13 +99,35 @@ class CatalogHousekeeping:
                     tx, space, states=[JobState.QUEUED, JobState.RUNNING], limit=PAGE, cursor=cursor
                 )
                 for row in page:
-                    if row.kind == JobKind.BATCH:
-                        return None
-                    version = claimed_of(row).version_id
-                    if version is not None:
-                        found.add(version)
+                    batch = batch or row.kind == JobKind.BATCH
+                    versions.update(_named_versions(row))
                 if cursor is None:
-                    return found
+                    return AtWork(versions, batch)
+
+    def begin_mending(self, space: SpaceId, versions: Sequence[VersionId]) -> tuple[Queue, JobId, str] | None:
+        now = self._now()
+        with self._catalog.write() as tx:
+            # Two reconcilers at once: the second one waits here, and sees the first one's job.
+            spaces.lock(tx, space)
+            recent = jobs.of_kind(tx, space, JobKind.MEND, since=now - MEND_REST)
+            if any(job.state is not JobState.SUCCEEDED for job in recent):
+                return None
+            job = jobs.create(
+                tx,
+                id=JobId(uuid.uuid4().hex),
+                space=space,
+                kind=JobKind.MEND,
+                queue=QUEUE_OF[JobKind.MEND],
+                document_id=None,
+                revision=None,
+                payload={"version_ids": list(versions)},
+                request_id=uuid.uuid4().hex,
+                now=now,
+                total=len(versions),
+            )
+        log.warning("vectors_lost", space=space, versions=len(versions), job_id=job.id)
+        self._events.changed(job.id)
+        return job.queue, job.id, job.request_id
 
     def discard_stale(self) -> None:
         with self._catalog.write() as tx:
@@ -113,3 +150,11 @@ class CatalogHousekeeping:
     def _blob_in_use(self, sha256: str) -> bool:
         with self._catalog.read() as tx:
             return documents.blob_in_use(tx, sha256)
+
+
+def _named_versions(row: JobRow) -> Iterable[VersionId]:
+    """The versions that a job brings in or mends. Those of a clean-up are on their way out."""
+    if row.kind == JobKind.MEND:
+        return [VersionId(str(version)) for version in row.payload.get("version_ids", [])]
+    version = claimed_of(row).version_id
+    return [] if version is None else [version]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from services.ingestor.adapters.catalog_records import claimed_of, save_and_publish
-from services.ingestor.domain.documents import Prepared
+from services.ingestor.adapters.catalog_records import claimed_of, save_and_publish, stored_chunk_of
+from services.ingestor.domain.documents import Prepared, StoredChunk
 from services.ingestor.ports import ClaimedJob, LeaseLost, Outcome, ProgressNote, Published, Superseded
 from services.shared.catalog import chunks, documents, jobs
 from services.shared.catalog.engine import Catalog
@@ -128,6 +128,10 @@ class CatalogLedger:
 
     def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         return live_versions(self._catalog, space, versions)
+
+    def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
+        with self._catalog.read() as tx:
+            return [stored_chunk_of(chunk) for chunk in chunks.chunks_of_version(tx, space, version)]
 
     def _told(self, job: ClaimedJob, done: bool) -> bool:
         if done:

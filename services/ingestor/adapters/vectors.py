@@ -13,7 +13,7 @@ from services.shared.catalog import indexes
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.indexes import EmbedderSpec, IndexRow
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import IndexId, SpaceId, VersionId
+from services.shared.contracts.ids import ChunkId, IndexId, SpaceId, VersionId
 from services.shared.index.chroma import VectorIndex, VectorItem
 
 
@@ -44,10 +44,19 @@ class ChromaVectors:
         if row is not None and versions:
             self._index(space, row).delete_versions(versions)
 
-    def versions(self, space: SpaceId) -> set[VersionId]:
-        """Versions that have vectors."""
+    def present(self, space: SpaceId, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
         row = self._serving(space)
-        return set() if row is None else self._index(space, row).versions()
+        return set() if row is None else self._index(space, row).present(chunk_ids)
+
+    def count(self, space: SpaceId) -> int:
+        """Vectors of the space."""
+        row = self._serving(space)
+        return 0 if row is None else self._index(space, row).count()
+
+    def sizes(self, space: SpaceId) -> dict[VersionId, int]:
+        """Vectors of each version that has any."""
+        row = self._serving(space)
+        return {} if row is None else self._index(space, row).sizes()
 
     def _serving(self, space: SpaceId) -> IndexRow | None:
         with self._catalog.read() as tx:

@@ -1,4 +1,4 @@
-"""What may be swept: only what looked unused twice, long enough apart that no worker can still mean it."""
+"""What may be acted on: only what looked wrong twice, long enough apart that no work under way can still explain it."""
 
 from collections.abc import Collection
 
@@ -6,16 +6,20 @@ from services.shared.contracts.ids import SpaceId, VersionId
 
 
 class Suspects:
-    """Versions that nothing seems to need, with the time since when."""
+    """Versions with which something seems to be wrong, with the time since when."""
 
     def __init__(self, grace_s: float) -> None:
         self._grace_s = grace_s
         self._since: dict[tuple[SpaceId, VersionId], float] = {}
 
-    def ripe(self, space: SpaceId, unused: Collection[VersionId], now: float) -> list[VersionId]:
-        """Those of the unused versions that have been so for the whole grace period."""
+    def ripe(self, space: SpaceId, seen: Collection[VersionId], now: float) -> list[VersionId]:
+        """Those of the versions seen now that were so for the whole grace period; one not seen is forgotten."""
         known = {key: since for key, since in self._since.items() if key[0] != space}
-        for version in unused:
+        for version in seen:
             known[space, version] = self._since.get((space, version), now)
         self._since = known
-        return sorted(version for version in unused if now - known[space, version] >= self._grace_s)
+        return sorted(version for version in seen if now - known[space, version] >= self._grace_s)
+
+    def watches(self, space: SpaceId) -> bool:
+        """Was any version of the space seen at the last look?"""
+        return any(key[0] == space for key in self._since)

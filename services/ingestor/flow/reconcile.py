@@ -3,7 +3,12 @@
 from collections.abc import Callable
 
 from services.ingestor.domain.leftovers import Suspects
+from services.ingestor.domain.lost import missing_vectors, share_of_one_job
 from services.ingestor.ports import Doorbell, Housekeeping, StoredVectors
+from services.shared.contracts.ids import SpaceId, VersionId
+
+CLOSE_LOOK_S = 900.0
+"""Vectors of versions that are on their way in, or wait for the sweep, can hide from a count that others are lost."""
 
 
 class Reconciler:
@@ -15,13 +20,18 @@ class Reconciler:
         vectors: StoredVectors,
         bell: Doorbell,
         clock: Callable[[], float],
+        *,
         sweep_grace_s: float,
+        mend_grace_s: float,
     ) -> None:
         self._catalog = catalog
         self._vectors = vectors
         self._bell = bell
         self._clock = clock
-        self._suspects = Suspects(sweep_grace_s)
+        self._unused = Suspects(sweep_grace_s)
+        self._incomplete = Suspects(mend_grace_s)
+        self._looked_closely: dict[SpaceId, float] = {}
+        self._lost: dict[SpaceId, dict[VersionId, int]] = {}
 
     def take_back(self) -> None:
         """Jobs of workers that died or fell silent wait again, or fail for good."""
@@ -41,14 +51,51 @@ class Reconciler:
         """Delete vectors of versions that neither answer nor are being brought in."""
         for space in self._catalog.spaces():
             # In this order: a version that is published between two of these looks is seen as live.
-            present = self._vectors.versions(space)
-            at_work = self._catalog.versions_at_work(space)
-            if at_work is None:
+            present = set(self._vectors.sizes(space))
+            at_work = self._catalog.at_work(space)
+            if at_work.batch:
                 continue
-            unused = present - at_work - self._catalog.live_versions(space, present)
-            ripe = self._suspects.ripe(space, unused, self._clock())
+            unused = present - at_work.versions - self._catalog.live_versions(space, present)
+            ripe = self._unused.ripe(space, unused, self._clock())
             if ripe:
                 self._vectors.delete_versions(space, ripe)
+
+    def look_for_lost_vectors(self) -> None:
+        """Find live versions that lack vectors, and lacked them at a look before."""
+        for space in self._catalog.spaces():
+            if not self._calls_for_a_close_look(space):
+                continue
+            # In this order: a version goes live when its vectors are stored, and a mending ends when they are.
+            live = self._catalog.live_sizes(space)
+            at_work = self._catalog.at_work(space)
+            missing = missing_vectors(live, self._vectors.sizes(space), at_work.versions)
+            ripe = self._incomplete.ripe(space, missing, self._clock())
+            self._lost[space] = {version: missing[version] for version in ripe}
+
+    def mend_vectors(self) -> None:
+        """Have lost vectors made again, a job at a time in each space."""
+        for space, lost in self._lost.items():
+            share = share_of_one_job(lost)
+            job = self._catalog.begin_mending(space, share) if share else None
+            if job is None:
+                continue
+            self._lost[space] = {version: missing for version, missing in lost.items() if version not in share}
+            if self._bell.ring(*job):
+                self._catalog.rung([job[1]])
+
+    def _calls_for_a_close_look(self, space: SpaceId) -> bool:
+        """A close look reads the whole index; without a sign of loss it is taken now and then only."""
+        now = self._clock()
+        last = self._looked_closely.get(space)
+        called_for = (
+            last is None
+            or now - last >= CLOSE_LOOK_S
+            or self._incomplete.watches(space)
+            or self._vectors.count(space) < self._catalog.live_count(space)
+        )
+        if called_for:
+            self._looked_closely[space] = now
+        return called_for
 
     def sweep_catalog(self) -> None:
         """Forget staged versions, originals and jobs that nobody needs any more."""

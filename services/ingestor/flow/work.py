@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from services.ingestor.flow.batch import BatchIngest
 from services.ingestor.flow.cleanup import Cleanup
 from services.ingestor.flow.ingest import DocumentIngest
+from services.ingestor.flow.mend import Mend
 from services.ingestor.ports import ClaimedJob, Tools
 from services.shared.contracts.ids import JobId
 from services.shared.contracts.jobs import JobKind
@@ -29,6 +30,8 @@ class Worker:
                 BatchIngest(self._tools).run(job)
             elif job.kind == JobKind.CLEANUP:
                 Cleanup(self._tools).run(job)
+            elif job.kind == JobKind.MEND:
+                Mend(self._tools).run(job)
         self._held = ()
 
     def give_up(self, reason: str) -> None:

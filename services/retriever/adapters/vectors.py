@@ -1,5 +1,7 @@
 """Chroma, one open collection for each index that is asked."""
 
+import math
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,7 +10,7 @@ from services.retriever.adapters.opened import Opened
 from services.retriever.adapters.threads import Threads
 from services.retriever.domain.hits import Hit, ServingIndex
 from services.retriever.ports import Vector
-from services.shared.catalog import indexes
+from services.shared.catalog import chunks, indexes
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import IndexId
@@ -16,6 +18,8 @@ from services.shared.contracts.search import Filters
 from services.shared.index.chroma import VectorIndex, ping
 
 THREADS = 16
+
+COUNT_EVERY_S = 10.0
 
 
 class ChromaVectors:
@@ -27,12 +31,23 @@ class ChromaVectors:
         self._timeout_s = timeout_s
         self._opened: Opened[IndexId, VectorIndex] = Opened(open_limit)
         self._threads = Threads(THREADS)
+        self._counted: dict[IndexId, tuple[float, bool]] = {}
 
     async def search(
         self, index: ServingIndex, vectors: Sequence[Vector], k: int, filters: Filters | None
     ) -> list[list[Hit]]:
         """For each vector the nearest ``k`` chunks."""
         return await self._threads.run(self._search, index, vectors, k, filters)
+
+    async def complete(self, index: ServingIndex) -> bool:
+        """Counted at most every few seconds; who asks while it is counted gets the last answer."""
+        counted_at, complete = self._counted.get(index.id, (-math.inf, True))
+        now = time.monotonic()
+        if now - counted_at >= COUNT_EVERY_S:
+            self._counted[index.id] = (now, complete)
+            complete = await self._threads.run(self._count, index)
+            self._counted[index.id] = (now, complete)
+        return complete
 
     async def check(self, index: ServingIndex) -> None:
         """Look at the index. Raises RagstoneError when its collection does not fit it, or Chroma does not answer."""
@@ -47,6 +62,16 @@ class ChromaVectors:
     ) -> list[list[Hit]]:
         found = self._open(index).query(np.asarray(vectors, dtype=np.float32), k, filters)
         return [[Hit(hit.chunk_id, hit.distance) for hit in hits] for hits in found]
+
+    def _count(self, index: ServingIndex) -> bool:
+        expected = self._live(index)
+        vectors = self._open(index).count()
+        # Vectors of a deletion may have gone between the two: only the second number is held against it.
+        return vectors >= expected or vectors >= self._live(index)
+
+    def _live(self, index: ServingIndex) -> int:
+        with self._catalog.read() as tx:
+            return chunks.counts(tx, index.space)[1]
 
     def _open(self, index: ServingIndex) -> VectorIndex:
         return self._opened.get(

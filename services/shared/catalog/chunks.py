@@ -123,5 +123,19 @@ def counts(tx: Connection, space: SpaceId) -> tuple[int, int]:
     return int(row[0]), int(row[1])
 
 
+def live_sizes(tx: Connection, space: SpaceId) -> dict[VersionId, int]:
+    """How many chunks each live version of the space has."""
+    rows = tx.execute(
+        select(_v.id, _v.chunk_count)
+        .select_from(schema.documents)
+        .join(
+            schema.versions,
+            and_(_v.space_id == _d.space_id, _v.document_id == _d.id, _v.id == _d.live_version_id),
+        )
+        .where(_d.space_id == space)
+    )
+    return {VersionId(id): int(number) for id, number in rows}
+
+
 def _read(row: Sequence[Any]) -> LiveChunk:
     return LiveChunk(*row)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, or_, select, upda
 
 from services.shared.catalog import cursors, schema, spaces
 from services.shared.catalog.job_items import add_items, item_counts, items, last_item, set_item
-from services.shared.catalog.job_rows import COLUMNS, FINAL, JobRow, from_row
+from services.shared.catalog.job_rows import ACTIVE, COLUMNS, FINAL, JobRow, from_row
 from services.shared.catalog.leases import (
     CANCELLED_ON_REQUEST,
     cancelled,
@@ -44,6 +44,7 @@ __all__ = [
     "items",
     "last_item",
     "list_jobs",
+    "of_kind",
     "progress",
     "prune",
     "reap",
@@ -131,6 +132,13 @@ def list_jobs(
     page = found[:limit]
     more = len(found) > limit
     return page, cursors.encode("jobs", page[-1].created_at.isoformat(), page[-1].id) if more else None
+
+
+def of_kind(tx: Connection, space: SpaceId, kind: JobKind, *, since: datetime) -> list[JobRow]:
+    """The space's jobs of a kind that wait, run, or ended after ``since``, newest first."""
+    query = select(*COLUMNS).where(_j.space_id == space, _j.kind == kind)
+    query = query.where(or_(_j.state.in_(ACTIVE), _j.updated_at > since))
+    return [from_row(row) for row in tx.execute(query.order_by(_j.created_at.desc(), _j.id.desc()))]
 
 
 def counts(tx: Connection, space: SpaceId) -> dict[JobState, int]:

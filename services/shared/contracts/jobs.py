@@ -26,6 +26,7 @@ class JobKind(StrEnum):
     DOCUMENT = "document"
     BATCH = "batch"
     CLEANUP = "cleanup"
+    MEND = "mend"
 
 
 class Queue(StrEnum):
@@ -40,6 +41,7 @@ QUEUE_OF: dict[JobKind, Queue] = {
     JobKind.DOCUMENT: Queue.INGEST,
     JobKind.BATCH: Queue.INGEST,
     JobKind.CLEANUP: Queue.INGEST,
+    JobKind.MEND: Queue.INDEX,
 }
 
 WORK_TASK = "ragstone.work"
@@ -63,7 +65,7 @@ class Job(Response):
     kind: JobKind
     state: JobState
     stage: str | None = Field(description="What is happening: parse, chunk, embed, index, publish")
-    done: int = Field(description="Units of work finished (chunks of a document, documents of a batch)")
+    done: int = Field(description="Units of work finished (chunks of a document, documents of a batch or a mending)")
     total: int | None = Field(description="Units of work in all; null while unknown")
     attempts: int = Field(description="Times the work was begun")
     reason: str | None = Field(description="Why it failed or was cancelled, as a sentence that names the thing")

@@ -5,6 +5,7 @@ Chroma proposes ids and distances; texts come from the catalog. Everything here 
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -113,9 +114,22 @@ class VectorIndex:
             return int(self._call("count"))
         return len(self._call("get", where={"version_id": version_id}, include=[])["ids"])
 
+    def present(self, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
+        """Those of the chunks that have a vector."""
+        found: set[ChunkId] = set()
+        for start in range(0, len(chunk_ids), BATCH):
+            part = list(chunk_ids[start : start + BATCH])
+            found.update(ChunkId(id) for id in self._call("get", ids=part, include=[])["ids"])
+        return found
+
     def versions(self) -> set[VersionId]:
         """The versions that any vector belongs to."""
-        found: set[VersionId] = set()
+        return set(self.sizes())
+
+    def sizes(self) -> dict[VersionId, int]:
+        """Vectors of each version that has any. Reads the whole index, page by page: what is written meanwhile may
+        be missed or counted twice."""
+        found: Counter[VersionId] = Counter()
         offset = 0
         while True:
             page = self._call("get", include=["metadatas"], limit=BATCH, offset=offset)["metadatas"]

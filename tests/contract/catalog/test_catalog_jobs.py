@@ -175,6 +175,19 @@ def test_bells_are_rung_again_for_what_still_waits(catalog: Catalog) -> None:
         assert waiting(5, queue=None) == ["job-0", "question"]
 
 
+def test_jobs_of_a_kind_are_those_under_way_and_those_that_ended_lately(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        for n, id in enumerate(("early", "lately", "running", "waiting")):
+            make_job(tx, id, kind=JobKind.MEND, now=later(n))
+        make_job(tx, "document")
+        make_job(tx, "elsewhere", kind=JobKind.MEND, space=OTHER)
+        jobs.request_cancel(tx, SPACE, JobId("early"), later(100))
+        jobs.request_cancel(tx, SPACE, JobId("lately"), later(200))
+        run(tx, "running")
+        found = jobs.of_kind(tx, SPACE, JobKind.MEND, since=later(150))
+    assert [job.id for job in found] == ["waiting", "running", "lately"]
+
+
 def test_the_lines_of_a_batch_are_kept_each_for_itself(catalog: Catalog) -> None:
     with catalog.write() as tx:
         make_job(tx, kind=JobKind.BATCH)

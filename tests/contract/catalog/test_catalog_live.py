@@ -228,3 +228,18 @@ def test_stale_staged_versions_are_discarded_unless_somebody_works_on_them(catal
         assert chunks.staged_chunks(tx, SPACE, orphan.version_id) == []
         assert len(chunks.staged_chunks(tx, SPACE, at_work.version_id)) == 2
         assert len(chunks.live_chunks(tx, SPACE, chunk_ids(live))) == 2
+
+
+def test_the_sizes_are_those_of_live_versions_only(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        ingest(tx, "doc", "old", number=5)
+        new = ingest(tx, "doc", "new", number=3)
+        ingest(tx, "gone", "gone")
+        documents.remove(tx, SPACE, DocumentId("gone"), NOW)
+        staged = draft("staged")
+        submit(tx, staged)
+        save(tx, staged)
+        ingest(tx, "doc", "elsewhere", space=OTHER)
+    with catalog.read() as tx:
+        assert chunks.live_sizes(tx, SPACE) == {new.version_id: 3}
+        assert chunks.counts(tx, SPACE) == (1, 3)

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from services.shared.contracts.ids import VersionId
+from services.shared.contracts.ids import ChunkId, VersionId
 from services.shared.contracts.search import Filters
 from services.shared.index import chroma
 from services.shared.index.chroma import VectorIndex
@@ -36,6 +36,7 @@ def test_an_empty_index_finds_nothing(index: VectorIndex) -> None:
     assert index.query(np.zeros((0, 4), dtype=np.float32), 5) == []
     assert index.count() == 0
     assert index.versions() == set()
+    assert index.present([]) == index.present([ChunkId("c1")]) == set()
     index.upsert([], np.zeros((0, 4), dtype=np.float32))
     index.delete_versions([])
     index.delete_versions([VersionId("unknown")])
@@ -76,7 +77,9 @@ def test_a_second_upsert_replaces_and_versions_are_counted_and_deleted(index: Ve
     index.upsert([item("a1", "va")], rows([0, 0, 0, 1]))
     assert (index.count(), index.count(VersionId("va")), index.count(VersionId("vc"))) == (3, 2, 0)
     assert ids(index, [0, 0, 0, 1], 1) == ["a1"]
+    assert index.sizes() == {"va": 2, "vb": 1}
     assert index.versions() == {"va", "vb"}
+    assert index.present([ChunkId("b1"), ChunkId("a1"), ChunkId("c1")]) == {"a1", "b1"}
     index.delete_versions([VersionId("va"), VersionId("vc")])
     assert index.versions() == {"vb"}
     assert ids(index, [0, 0, 0, 1]) == ["b1"]
@@ -87,7 +90,8 @@ def test_more_than_one_batch(index: VectorIndex, monkeypatch: pytest.MonkeyPatch
     vectors = np.random.default_rng(1).normal(size=(25, 4)).astype(np.float32)
     index.upsert([item(f"c{n:02d}", f"v{n}") for n in range(25)], vectors)
     assert index.count() == 25
-    assert index.versions() == {f"v{n}" for n in range(25)}
+    assert index.sizes() == {f"v{n}": 1 for n in range(25)}
+    assert index.present([ChunkId(f"c{n:02d}") for n in range(3, 30)]) == {f"c{n:02d}" for n in range(3, 25)}
     assert all(ids(index, vectors[n].tolist(), 1) == [f"c{n:02d}"] for n in range(25))
     index.delete_versions([VersionId(f"v{n}") for n in range(20)])
     assert index.count() == 5

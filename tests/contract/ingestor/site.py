@@ -21,8 +21,8 @@ from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.documents import Draft
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.jobs import JobRow
-from services.shared.contracts.ids import DocumentId, JobId, SpaceId
-from services.shared.contracts.jobs import JobKind, Queue
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
+from services.shared.contracts.jobs import QUEUE_OF, JobKind, Queue
 from services.shared.index.chroma import VectorIndex
 from services.shared.kit.queue import impatient_bell
 
@@ -99,6 +99,11 @@ class Site:
             assert removed is not None
             return self._create(tx, JobKind.CLEANUP, {"version_ids": removed.version_ids}, None, None)
 
+    def send_mending(self, versions: set[VersionId]) -> JobId:
+        """What the reconciler does when these versions' vectors are lost."""
+        with self.catalog.write() as tx:
+            return self._create(tx, JobKind.MEND, {"version_ids": sorted(versions)}, None, None)
+
     def job(self, job_id: JobId) -> JobRow:
         with self.catalog.read() as tx:
             found = jobs.find(tx, job_id)
@@ -162,7 +167,7 @@ class Site:
             id=job_id,
             space=self.space,
             kind=kind,
-            queue=Queue.INGEST,
+            queue=QUEUE_OF[kind],
             document_id=document_id,
             revision=revision,
             payload=payload,

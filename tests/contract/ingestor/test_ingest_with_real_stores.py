@@ -14,7 +14,7 @@ from services.ingestor.flow.work import Worker
 from services.ingestor.ports import KeepGoing, Tools
 from services.shared.catalog import documents, indexes, jobs
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import DocumentId, IndexId
+from services.shared.contracts.ids import ChunkId, DocumentId, IndexId
 from services.shared.contracts.jobs import JobState
 from services.shared.models.loader import LazyEmbedder
 from tests.contract.ingestor.site import Site
@@ -192,6 +192,9 @@ def test_a_job_that_another_worker_took_over_is_left_to_it(site: Site, tools: To
                 jobs.reap(tx, max_attempts=9, now=wiring.now(), dead_owners=jobs.running_owners(tx))
                 assert jobs.claim(tx, owner="thief", queue=jobs.find(tx, job).queue, lease_s=60,  # type: ignore[union-attr]
                                   now=wiring.now(), job_id=job)  # fmt: skip
+
+        def present(self, *arguments: Any) -> set[ChunkId]:
+            return tools.vectors.present(*arguments)
 
         def delete_versions(self, *arguments: Any) -> None:
             tools.vectors.delete_versions(*arguments)

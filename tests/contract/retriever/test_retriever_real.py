@@ -238,6 +238,14 @@ async def test_without_chroma_bm25_answers_alone(settings: Settings, library: Li
         )
 
 
+async def test_lost_vectors_are_said(client: httpx.AsyncClient, library: Library, chroma_url: str) -> None:
+    library.publish(TEA, OTTER)
+    port = int(chroma_url.rsplit(":", 1)[1])
+    chromadb.HttpClient(host="127.0.0.1", port=port).delete_collection(library.index().collection)
+    body = await found(client, "How is green tea brewed?")
+    assert (documents_of(body)[0], body["degraded"]) == ("tea", ["vectors_incomplete"])
+
+
 async def test_both_searches_off_is_refused(client: httpx.AsyncClient) -> None:
     response = await client.post(
         "/retrieve", json={"space": "main", "question": "Tea?", "stages": {"vector": False, "bm25": False}}

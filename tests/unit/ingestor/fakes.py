@@ -1,240 +1,21 @@
-"""Fakes of the ingestor's ports: one catalog in memory, and outside things that fail when told to."""
+"""Fakes of the ingestor's other ports: outside things that fail when told to, and a worker among them."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any
 
-from services.ingestor.domain.documents import Extracted, Incoming, Prepared, VectorItem
+from services.ingestor.domain.documents import Extracted, Incoming, VectorItem
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports import (
-    BatchStep,
-    ClaimedJob,
-    EmbeddingStopped,
-    KeepGoing,
-    LeaseLost,
-    Outcome,
-    ProgressNote,
-    Published,
-    Rules,
-    Submission,
-    Superseded,
-    Tools,
-)
+from services.ingestor.ports import AtWork, EmbeddingStopped, KeepGoing, Rules, Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId, version_id
-from services.shared.contracts.jobs import JobItem, JobKind, JobState, Queue
-
-SPACE = SpaceId("main")
+from services.shared.contracts.ids import ChunkId, JobId, SpaceId, VersionId
+from services.shared.contracts.jobs import JobState, Queue
+from tests.unit.ingestor.fake_catalog import SPACE, FakeCatalog, FakeOriginals
 
 
 class TimeUp(Exception):
     """What the queue raises when a task's time is over."""
-
-
-def incoming(document_id: str, sha256: str = "00", **described: Any) -> Incoming:
-    """A Markdown document as its sender described it."""
-    values: dict[str, Any] = {
-        "document_id": DocumentId(document_id),
-        "blob_sha256": sha256,
-        "filename": f"{document_id}.md",
-        "media_type": "text/markdown",
-        "size_bytes": 1,
-        "title": None,
-        "type": None,
-        "tags": None,
-        "source": None,
-        "metadata": {},
-        "origin": None,
-    }
-    return Incoming(**(values | described))
-
-
-def version_of(one: Incoming) -> VersionId:
-    return version_id(one.document_id, one.blob_sha256, {"title": one.title})
-
-
-@dataclass
-class _Document:
-    last: int = 0
-    live: Prepared | None = None
-    live_revision: int = 0
-    deleted: int = 0
-
-
-@dataclass
-class FakeCatalog:
-    """Jobs, documents and lines in dictionaries; ``stolen`` jobs belong to another worker."""
-
-    jobs: dict[JobId, ClaimedJob] = field(default_factory=dict)
-    states: dict[JobId, JobState] = field(default_factory=dict)
-    reasons: dict[JobId, str | None] = field(default_factory=dict)
-    results: dict[JobId, dict[str, Any]] = field(default_factory=dict)
-    warnings: dict[JobId, str | None] = field(default_factory=dict)
-    documents: dict[tuple[SpaceId, DocumentId], _Document] = field(default_factory=dict)
-    items: dict[JobId, dict[int, JobItem]] = field(default_factory=dict)
-    notes: list[ProgressNote] = field(default_factory=list)
-    stolen: set[JobId] = field(default_factory=set)
-    publish_error: RagstoneError | None = None
-
-    def send(self, blobs: "FakeOriginals", document_id: str, text: str, **described: Any) -> JobId:
-        """Submit a document and queue its job."""
-        sha = blobs.put(text.encode())
-        one = incoming(document_id, sha, **described)
-        revision = self._next(SPACE, one.document_id)
-        return self._queue(JobKind.DOCUMENT, revision, one, {})
-
-    def send_batch(self, blobs: "FakeOriginals", body: str) -> JobId:
-        return self._queue(JobKind.BATCH, None, None, {"blob_sha256": blobs.put(body.encode())})
-
-    def send_cleanup(self, versions: Sequence[str]) -> JobId:
-        return self._queue(JobKind.CLEANUP, None, None, {"version_ids": list(versions)})
-
-    def retry(self, job_id: JobId) -> None:
-        self.states[job_id] = JobState.QUEUED
-
-    def delete(self, document_id: str) -> None:
-        document = self.documents[SPACE, DocumentId(document_id)]
-        document.last += 1
-        document.deleted, document.live = document.last, None
-
-    def live(self, document_id: str) -> Prepared | None:
-        return self.documents.get((SPACE, DocumentId(document_id)), _Document()).live
-
-    def claim(self, job_id: JobId, also: int) -> list[ClaimedJob]:
-        waiting = [key for key, state in self.states.items() if state == JobState.QUEUED]
-        named = [key for key in waiting if key == job_id]
-        if named and self.jobs[job_id].kind != JobKind.DOCUMENT:
-            also = 0
-        others = [key for key in waiting if key != job_id and self.jobs[key].kind == JobKind.DOCUMENT]
-        taken = named + others[:also]
-        for key in taken:
-            self.states[key] = JobState.RUNNING
-            self.jobs[key] = replace(self.jobs[key], attempts=self.jobs[key].attempts + 1)
-        return [self.jobs[key] for key in taken]
-
-    def progress(self, notes: Sequence[ProgressNote]) -> None:
-        self.notes += notes
-
-    def publish(self, job: ClaimedJob, prepared: Prepared) -> Outcome:
-        if self.publish_error is not None:
-            raise self.publish_error
-        if job.id in self.stolen:
-            raise LeaseLost
-        outcome = self._make_live(job.space, prepared, job.revision or 0)
-        if isinstance(outcome, Published):
-            self.succeed(job, {"version": prepared.version_id, "chunks": len(prepared.chunks)}, prepared.warning)
-        return outcome
-
-    def succeed(self, job: ClaimedJob, result: dict[str, Any], warning: str | None) -> bool:
-        self.results[job.id], self.warnings[job.id] = result, warning
-        return self._end(job, JobState.SUCCEEDED, None)
-
-    def fail(self, job: ClaimedJob, reason: str) -> bool:
-        return self._end(job, JobState.FAILED, reason)
-
-    def cancelled(self, job: ClaimedJob, reason: str) -> bool:
-        return self._end(job, JobState.CANCELLED, reason)
-
-    def drop(self, job: ClaimedJob) -> None:
-        self._end(job, JobState.CANCELLED, "cancelled on request")
-
-    def release(self, jobs: Sequence[ClaimedJob]) -> None:
-        for job in jobs:
-            self.states[job.id] = JobState.QUEUED
-            self.jobs[job.id] = replace(job, attempts=job.attempts - 1)
-
-    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
-        live = {one.live.version_id for key, one in self.documents.items() if one.live and key[0] == space}
-        return live & set(versions)
-
-    def last_item(self, job: ClaimedJob) -> int:
-        return max(self.items.get(job.id, {}), default=0)
-
-    def submit(self, job: ClaimedJob, documents: Sequence[Incoming]) -> list[Submission]:
-        sent = []
-        for one in documents:
-            live = self.live(one.document_id)
-            unchanged = live is not None and live.version_id == version_of(one)
-            revision = None if unchanged else self._next(job.space, one.document_id)
-            sent.append(Submission(version_of(one), revision))
-        return sent
-
-    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
-        if job.id in self.stolen:
-            raise LeaseLost
-        gone = []
-        for step in steps:
-            if step.prepared is not None:
-                outcome = self._make_live(job.space, step.prepared, step.revision or 0)
-                if isinstance(outcome, Published) and outcome.replaced:
-                    gone.append(outcome.replaced)
-            state = JobState.FAILED if step.reason else JobState.SUCCEEDED
-            self.items.setdefault(job.id, {})[step.n] = JobItem(
-                n=step.n, document_id=step.document_id, state=state, unchanged=step.unchanged, reason=step.reason
-            )
-        return gone
-
-    def outcome(self, job: ClaimedJob) -> tuple[dict[str, int], JobItem | None]:
-        items = list(self.items.get(job.id, {}).values())
-        failed = [item for item in items if item.state == JobState.FAILED]
-        counts = {
-            "documents": len(items),
-            "succeeded": len(items) - len(failed),
-            "failed": len(failed),
-            "unchanged": sum(item.unchanged for item in items),
-        }
-        return counts, failed[0] if failed else None
-
-    def _queue(self, kind: JobKind, revision: int | None, one: Incoming | None, payload: dict[str, Any]) -> JobId:
-        job_id = JobId(f"job-{len(self.jobs) + 1}")
-        version = None if one is None else version_of(one)
-        self.jobs[job_id] = ClaimedJob(job_id, SPACE, kind, Queue.INGEST, 0, "", revision, one, version, payload)
-        self.states[job_id] = JobState.QUEUED
-        return job_id
-
-    def _next(self, space: SpaceId, document_id: DocumentId) -> int:
-        document = self.documents.setdefault((space, document_id), _Document())
-        document.last += 1
-        return document.last
-
-    def _make_live(self, space: SpaceId, prepared: Prepared, revision: int) -> Outcome:
-        document = self.documents[space, prepared.incoming.document_id]
-        if document.deleted > revision:
-            return Superseded("deleted")
-        if document.live is not None and document.live_revision > revision:
-            return Superseded("newer")
-        before = document.live
-        document.live, document.live_revision = prepared, revision
-        same = before is None or before.version_id == prepared.version_id
-        return Published(None if same or before is None else before.version_id)
-
-    def _end(self, job: ClaimedJob, state: JobState, reason: str | None) -> bool:
-        if job.id in self.stolen or self.states[job.id] != JobState.RUNNING:
-            return False
-        self.states[job.id], self.reasons[job.id] = state, reason
-        return True
-
-
-class FakeOriginals:
-    def __init__(self) -> None:
-        self.blobs: dict[str, bytes] = {}
-
-    def put(self, data: bytes) -> str:
-        import hashlib
-
-        sha = hashlib.sha256(data).hexdigest()
-        self.blobs[sha] = data
-        return sha
-
-    def read(self, sha256: str) -> bytes:
-        return self.blobs[sha256]
-
-    def lines(self, sha256: str) -> Iterator[bytes]:
-        yield from self.blobs[sha256].splitlines(keepends=True)
-
-    def keep(self, data: bytes) -> None:
-        self.put(data)
 
 
 class FakeParsers:
@@ -283,6 +64,7 @@ class FakeVectors:
     def __init__(self) -> None:
         self.stored: dict[tuple[SpaceId, str], VectorItem] = {}
         self.error: RagstoneError | None = None
+        self.close_looks = 0
 
     def upsert(self, space: SpaceId, items: Sequence[VectorItem], vectors: Any) -> None:
         assert len(items) == len(vectors)
@@ -293,6 +75,16 @@ class FakeVectors:
 
     def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None:
         self.stored = {key: item for key, item in self.stored.items() if item.version_id not in versions}
+
+    def present(self, space: SpaceId, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
+        return {one for one in chunk_ids if (space, one) in self.stored}
+
+    def count(self, space: SpaceId) -> int:
+        return sum(own == space for own, _ in self.stored)
+
+    def sizes(self, space: SpaceId) -> dict[VersionId, int]:
+        self.close_looks += 1
+        return Counter(item.version_id for (own, _), item in self.stored.items() if own == space)
 
     def versions(self, space: SpaceId) -> set[VersionId]:
         return {item.version_id for (own, _), item in self.stored.items() if own == space}
@@ -345,6 +137,59 @@ class FakeClock:
 
     def __call__(self) -> float:
         return self.now
+
+
+class FakeHousekeeping:
+    """What the reconciler sees of the catalog; ``live`` says how many chunks each live version has."""
+
+    def __init__(self) -> None:
+        self.waiting = [JobId("a"), JobId("b")]
+        self.noted: list[JobId] = []
+        self.live: dict[VersionId, int] = {}
+        self.working: set[VersionId] = set()
+        self.batch = False
+        self.busy = False
+        self.mended: list[list[VersionId]] = []
+        self.done: list[str] = []
+
+    def reap(self) -> None:
+        self.done.append("reap")
+
+    def unrung(self) -> list[tuple[Queue, JobId, str]]:
+        return [(Queue.INGEST, job, "") for job in self.waiting]
+
+    def rung(self, job_ids: Sequence[JobId]) -> None:
+        self.noted += job_ids
+
+    def spaces(self) -> list[SpaceId]:
+        return [SPACE]
+
+    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        return set(self.live) & set(versions)
+
+    def live_count(self, space: SpaceId) -> int:
+        return sum(self.live.values())
+
+    def live_sizes(self, space: SpaceId) -> dict[VersionId, int]:
+        return dict(self.live)
+
+    def at_work(self, space: SpaceId) -> AtWork:
+        return AtWork(self.working, self.batch)
+
+    def begin_mending(self, space: SpaceId, versions: Sequence[VersionId]) -> tuple[Queue, JobId, str] | None:
+        if self.busy:
+            return None
+        self.mended.append(list(versions))
+        return Queue.INDEX, JobId(f"mend-{len(self.mended)}"), ""
+
+    def discard_stale(self) -> None:
+        self.done.append("discard")
+
+    def sweep_blobs(self) -> None:
+        self.done.append("blobs")
+
+    def prune(self) -> None:
+        self.done.append("prune")
 
 
 class World:

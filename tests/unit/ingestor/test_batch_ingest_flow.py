@@ -4,7 +4,8 @@ import json
 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.jobs import JobState
-from tests.unit.ingestor.fakes import SPACE, World
+from tests.unit.ingestor.fake_catalog import SPACE
+from tests.unit.ingestor.fakes import World
 
 
 def _body(*lines: object) -> str:

@@ -6,7 +6,8 @@ from services.ingestor.flow.progress import Progress
 from services.ingestor.ports import ProgressNote
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.jobs import JobState
-from tests.unit.ingestor.fakes import SPACE, FakeCatalog, TimeUp, World
+from tests.unit.ingestor.fake_catalog import SPACE, FakeCatalog
+from tests.unit.ingestor.fakes import TimeUp, World
 
 LONG = "# Beds\n\n" + "\n\n".join(f"Section {n}. The garden team waters bed number {n} at dawn." for n in range(120))
 SHORT = "# Beds\n\n" + "\n\n".join(f"Section {n}. The garden team waters bed number {n} at dawn." for n in range(20))

@@ -1,60 +1,23 @@
 """The reconciler: lost messages are rung again, left-overs are swept only when surely nobody needs them."""
 
 import threading
-from collections.abc import Collection, Sequence
 
 from services.ingestor.adapters.rounds import Step, go_round
 from services.ingestor.domain.documents import VectorItem
 from services.ingestor.flow.reconcile import Reconciler
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
-from services.shared.contracts.jobs import Queue
-from tests.unit.ingestor.fakes import SPACE, FakeBell, FakeClock, FakeVectors
-
-
-class FakeHousekeeping:
-    def __init__(self) -> None:
-        self.waiting = [JobId("a"), JobId("b")]
-        self.noted: list[JobId] = []
-        self.live: set[VersionId] = set()
-        self.at_work: set[VersionId] | None = set()
-        self.done: list[str] = []
-
-    def reap(self) -> None:
-        self.done.append("reap")
-
-    def unrung(self) -> list[tuple[Queue, JobId, str]]:
-        return [(Queue.INGEST, job, "") for job in self.waiting]
-
-    def rung(self, job_ids: Sequence[JobId]) -> None:
-        self.noted += job_ids
-
-    def spaces(self) -> list[SpaceId]:
-        return [SPACE]
-
-    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
-        return self.live & set(versions)
-
-    def versions_at_work(self, space: SpaceId) -> set[VersionId] | None:
-        return self.at_work
-
-    def discard_stale(self) -> None:
-        self.done.append("discard")
-
-    def sweep_blobs(self) -> None:
-        self.done.append("blobs")
-
-    def prune(self) -> None:
-        self.done.append("prune")
+from services.shared.contracts.ids import DocumentId, VersionId, chunk_id
+from tests.unit.ingestor.fake_catalog import SPACE
+from tests.unit.ingestor.fakes import FakeBell, FakeClock, FakeHousekeeping, FakeVectors
 
 
 class Scene:
     def __init__(self, *versions: str) -> None:
         self.house, self.vectors, self.bell, self.clock = FakeHousekeeping(), FakeVectors(), FakeBell(), FakeClock()
         for version in versions:
-            item = VectorItem(f"{version}-00000", DocumentId("d"), VersionId(version), None, [], "fact")
+            item = VectorItem(chunk_id(VersionId(version), 0), DocumentId("d"), VersionId(version), None, [], "fact")
             self.vectors.upsert(SPACE, [item], [[1.0]])
-        self.flow = Reconciler(self.house, self.vectors, self.bell, self.clock, sweep_grace_s=900)
+        self.flow = Reconciler(self.house, self.vectors, self.bell, self.clock, sweep_grace_s=900, mend_grace_s=30)
 
     def sweep_at(self, seconds: float) -> set[VersionId]:
         self.clock.now = seconds
@@ -77,7 +40,7 @@ def test_a_ring_that_does_not_get_through_is_not_noted() -> None:
 
 def test_unused_vectors_go_after_the_grace_period_only() -> None:
     scene = Scene("live", "orphan")
-    scene.house.live = {VersionId("live")}
+    scene.house.live = {VersionId("live"): 1}
     assert scene.sweep_at(0) == {"live", "orphan"}
     assert scene.sweep_at(899) == {"live", "orphan"}
     assert scene.sweep_at(901) == {"live"}
@@ -86,19 +49,19 @@ def test_unused_vectors_go_after_the_grace_period_only() -> None:
 def test_a_version_that_was_needed_in_between_starts_anew() -> None:
     scene = Scene("back")
     scene.sweep_at(0)
-    scene.house.live = {VersionId("back")}
+    scene.house.live = {VersionId("back"): 1}
     scene.sweep_at(500)
-    scene.house.live = set()
+    scene.house.live = {}
     assert scene.sweep_at(1000) == {"back"}
     assert scene.sweep_at(1900) == set()
 
 
 def test_what_is_being_worked_on_is_left_alone() -> None:
     scene = Scene("staged")
-    scene.house.at_work = {VersionId("staged")}
+    scene.house.working = {VersionId("staged")}
     scene.sweep_at(0)
     assert scene.sweep_at(5000) == {"staged"}
-    scene.house.at_work = None
+    scene.house.working, scene.house.batch = set(), True
     assert scene.sweep_at(9000) == {"staged"}, "a batch is at work, whose versions nobody knows"
 
 

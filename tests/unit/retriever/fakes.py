@@ -89,6 +89,10 @@ class FakeVectors:
         self.error = error
         self.types: dict[str, str] = {}
         self.asked: list[tuple[int, int, Filters | None]] = []
+        self.whole = True
+
+    async def complete(self, index: ServingIndex) -> bool:
+        return self.whole
 
     async def search(
         self, index: ServingIndex, vectors: Sequence[Vector], k: int, filters: Filters | None

@@ -176,6 +176,16 @@ async def test_bm25_failing_leaves_the_vectors() -> None:
     assert (ids(response), response.degraded) == (["a#0"], ["bm25_unavailable"])
 
 
+async def test_an_answer_from_an_incomplete_vector_store_says_so() -> None:
+    vectors = FakeVectors()
+    vectors.whole = False
+    flow = retrieval(FakeRecords([chunk("a#0")]), vectors, FakeKeywords([("a#0", 7.0)]))
+    response = await flow.retrieve(request())
+    assert (ids(response), response.degraded) == (["a#0"], ["vectors_incomplete"])
+    by_keywords = await flow.retrieve(request(stages=Stages(vector=False)))
+    assert by_keywords.degraded == [], "vectors were not wanted"
+
+
 @pytest.mark.parametrize("stages", [None, Stages(bm25=False)])
 async def test_nothing_left_to_search_is_an_error(stages: Stages | None) -> None:
     flow = retrieval(

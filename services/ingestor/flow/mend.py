@@ -1,0 +1,98 @@
+"""Making vectors again that the vector store lost. The catalog holds the text of every live chunk."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from services.ingestor.domain.documents import StoredChunk
+from services.ingestor.domain.reasons import OUTAGES, reason_of
+from services.ingestor.flow.progress import Progress
+from services.ingestor.ports import ClaimedJob, EmbeddingStopped, KeepGoing, Lease, ProgressNote, Tools
+from services.shared.contracts.errors import RagstoneError
+from services.shared.contracts.ids import SpaceId, VersionId
+
+
+class Mend:
+    """Runs MEND jobs. What has its vector already is left alone, so that a second run changes nothing."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def run(self, job: ClaimedJob) -> None:
+        """Embed and store the chunks without a vector of the named versions, as far as these are live."""
+        tools = self._tools
+        named = [VersionId(str(version)) for version in job.payload.get("version_ids", [])]
+        try:
+            with tools.leases.hold([job.id]) as lease:
+                mended = self._work_through(job, named, lease)
+        except EmbeddingStopped:
+            # The vectors that were stored are good ones and stay.
+            tools.ledger.drop(job)
+        except tools.time_up:
+            raise
+        except Exception as error:
+            tools.ledger.fail(job, reason_of(error, f"mending {job.id}"))
+        else:
+            tools.ledger.succeed(job, mended, None)
+
+    def _work_through(self, job: ClaimedJob, named: Sequence[VersionId], lease: Lease) -> dict[str, int]:
+        """Group after group; an error that only some chunks meet is raised when all others are stored."""
+        tools = self._tools
+        progress = Progress(tools.ledger, tools.clock)
+        versions = chunks = done = 0
+        errors: list[Exception] = []
+
+        def keep_going(_: int) -> bool:
+            progress.say([ProgressNote(job.id, "embed", done, len(named))])
+            return lease.keeps(job.id)
+
+        for looked_through, group in self._groups(job.space, named):
+            if not keep_going(0):
+                raise EmbeddingStopped
+            there = tools.vectors.present(job.space, [chunk.item.chunk_id for chunk in group])
+            missing = [chunk for chunk in group if chunk.item.chunk_id not in there]
+            if missing:
+                errors += self._store(job.space, missing, keep_going)
+                touched = {chunk.item.version_id for chunk in missing}
+                self._forget_dead(job.space, sorted(touched))
+                versions += len(touched)
+                chunks += len(missing)
+            done = looked_through
+        if errors:
+            raise errors[0]
+        return {"versions": versions, "chunks": chunks}
+
+    def _groups(self, space: SpaceId, named: Sequence[VersionId]) -> Iterator[tuple[int, list[StoredChunk]]]:
+        """Live chunks, whole versions together, each group with the number of versions up to its end."""
+        group: list[StoredChunk] = []
+        for n, version in enumerate(named, start=1):
+            group += self._tools.ledger.live_chunks(space, version)
+            if group and (n == len(named) or len(group) >= self._tools.rules.group_chunks):
+                yield n, group
+                group = []
+
+    def _store(self, space: SpaceId, chunks: Sequence[StoredChunk], keep_going: KeepGoing) -> list[Exception]:
+        """Embed and store; when that fails, by halves, so that one bad chunk keeps no other from its vector."""
+        tools = self._tools
+        try:
+            vectors = tools.embedder.embed([chunk.search_text for chunk in chunks], keep_going)
+            tools.vectors.upsert(space, [chunk.item for chunk in chunks], vectors)
+        except (EmbeddingStopped, tools.time_up):
+            raise
+        except Exception as error:
+            if isinstance(error, RagstoneError) and error.code in OUTAGES:
+                raise
+            if len(chunks) == 1:
+                return [error]
+            half = len(chunks) // 2
+            return [*self._store(space, chunks[:half], keep_going), *self._store(space, chunks[half:], keep_going)]
+        return []
+
+    def _forget_dead(self, space: SpaceId, versions: Sequence[VersionId]) -> None:
+        """A version may have been replaced or deleted meanwhile. Nothing can answer from its vectors, so a failure
+        may wait for the reconciler's sweep."""
+        tools = self._tools
+        with suppress(RagstoneError):
+            live = tools.ledger.live_versions(space, versions)
+            gone = [version for version in versions if version not in live]
+            if gone:
+                tools.vectors.delete_versions(space, gone)
