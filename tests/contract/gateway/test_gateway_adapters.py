@@ -183,8 +183,8 @@ def half_ready() -> FastAPI:
     return app
 
 
-async def test_each_part_says_what_is_wrong_and_what_to_do(catalog: Catalog, valkey_url: str, nowhere: str) -> None:
-    found = await parts_of(catalog, valkey_url, half_ready()).look()
+async def test_each_part_says_what_is_wrong_and_what_to_do(catalog: Catalog, redis_url: str, nowhere: str) -> None:
+    found = await parts_of(catalog, redis_url, half_ready()).look()
     assert found["catalog"].ready
     assert found["redis"].ready
     assert found["retriever"].detail == "model: still loading"

@@ -38,7 +38,7 @@ async def live(gateway: Serving, client: httpx.AsyncClient, name: str, text: str
     return await asyncio.to_thread(ingest, gateway.catalog, gateway.blobs, "main", receipt["id"])
 
 
-async def test_the_life_of_a_document(gateway: Serving, client: httpx.AsyncClient, valkey_url: str) -> None:
+async def test_the_life_of_a_document(gateway: Serving, client: httpx.AsyncClient, redis_url: str) -> None:
     receipt = await send(client, "Bücher/päß.md", b"One fact.", data={"type": "faq", "tags": "a,b"})
     assert (receipt["document_id"], receipt["state"], receipt["unchanged"]) == ("päß.md", "queued", False)
     assert (await client.get("/v1/documents")).json()["items"] == []
@@ -70,7 +70,7 @@ async def test_the_life_of_a_document(gateway: Serving, client: httpx.AsyncClien
     for gone in (path, f"{path}/source", f"{path}/source?as=original"):
         assert (await client.get(gone)).json()["code"] == "document_not_found"
     assert (await client.delete(path)).status_code == 404
-    rung = redis.Redis.from_url(valkey_url).keys("*ingest*")
+    rung = redis.Redis.from_url(redis_url).keys("*ingest*")
     assert rung, "the queue got a message"
 
 
@@ -183,9 +183,9 @@ async def test_five_uploads_of_one_document_at_once_are_one_job(client: httpx.As
     assert len({receipt["id"] for receipt in receipts}) == 1
 
 
-async def test_a_job_is_watched_to_its_end(gateway: Serving, client: httpx.AsyncClient, valkey_url: str) -> None:
+async def test_a_job_is_watched_to_its_end(gateway: Serving, client: httpx.AsyncClient, redis_url: str) -> None:
     receipt = await send(client, "a.md", b"Watched.")
-    sender = JobEventSender(RedisSettings(redis_url=valkey_url))
+    sender = JobEventSender(RedisSettings(redis_url=redis_url))
     states: list[str] = []
     async with client.stream("GET", f"/v1/jobs/{receipt['id']}/events") as response:
         assert response.headers["content-type"].startswith("text/event-stream")

@@ -9,6 +9,7 @@ import chromadb
 import httpx
 import numpy as np
 
+from services.local.ports import free_port
 from services.retriever.settings import Settings
 from services.shared.catalog import spaces
 from services.shared.contracts.ids import SpaceId
@@ -16,7 +17,7 @@ from services.shared.index.chroma import VectorIndex
 from services.shared.kit.settings import ChromaSettings
 from services.shared.models.embedder import Embedder
 
-from .conftest import Serve, free_port, serving
+from .conftest import Serve, serving
 from .library import MAIN, Library, Text
 
 PUMP = Text("pump", "The pump of the fountain is cleaned on the first Monday of each month by the gardener.")

@@ -12,9 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from services.local.ports import free_port
 from services.retriever.settings import Settings
 
-from .conftest import free_port
 from .library import Library, Text
 
 pytestmark = pytest.mark.slow
