@@ -146,6 +146,12 @@ def gate_table(seen: Sequence[Evidence], kinds: NDArray[np.str_]) -> None:
         cells = [near[of].mean(), *((near | (rare & (shares >= limit)))[of].mean() for limit in (0.7, 0.8, 0.9))]
         cells.append((shares < limits.bm25_floor)[of].mean())
         print(f"| {kind} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")
+    floors = (0.2, 0.25, 0.3, 0.35)
+    likely = np.array([answerable(one) for one in seen])
+    print(f"\n| share that is less likely answerable than | {' | '.join(map(str, floors))} |")
+    print(f"|---|{'---|' * len(floors)}")
+    for kind in dict.fromkeys(kinds):
+        print(f"| {kind} | {' | '.join(f'{(likely[kinds == kind] < floor).mean():.3f}' for floor in floors)} |")
 
 
 def read(path: Path) -> list[dict[str, str]]:
