@@ -4,11 +4,10 @@ Exit codes: 0 done; 1 failed; 2 wrong usage; 3 no answer in the documents (ask);
 130 interrupted.
 """
 
-import json
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,17 +17,32 @@ from rich.console import Console
 from services.local import asking, doctor, sending, show, up
 from services.local.api import Api, Unreachable
 from services.local.mirror import Choice, follow
-from services.local.settings import LocalSettings
-from services.local.stack import adopt_profile
+from services.local.profiles import adopt_profile
+from services.local.settings import LocalSettings, WrongSetting, local_settings, make_state_folder
 from services.local.state import RunFolder
+from services.local.terminal import (
+    ABSTAINED,
+    FAILED,
+    INTERRUPTED,
+    NAME,
+    NOT_RUNNING,
+    WRONG_USAGE,
+    complain,
+    console_for,
+    gateway,
+    out,
+    places,
+    say_version,
+    sources,
+    words,
+)
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.jobs import JobState
-
-FAILED, ABSTAINED, NOT_RUNNING, INTERRUPTED = 1, 3, 4, 130
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for programs, and nothing else.")]
 Space = Annotated[str | None, typer.Option(help="Name of the space; the default is the gateway's own (main).")]
 Url = Annotated[str | None, typer.Option(help="Address of the gateway; the default is the one that runs here.")]
+Question = Annotated[str, typer.Argument(callback=words)]
 
 app = typer.Typer(
     help=(__doc__ or "").split("\n", 1)[1],
@@ -39,24 +53,13 @@ app = typer.Typer(
 )
 
 
-def _out(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
-    sys.stdout.flush()
-
-
-def _console(*, stderr: bool = False) -> Console:
-    """Lines are broken for a terminal only, not for a file or a pipe."""
-    console = Console(stderr=stderr)
-    if not console.is_terminal:
-        console.soft_wrap, console.width = True, 200
-    return console
-
-
-def _api(url: str | None, space: str | None) -> Api:
-    settings = LocalSettings()
-    run = RunFolder(settings.state_dir).live()
-    usual = f"http://127.0.0.1:{settings.port}"
-    return Api(url or settings.url or (run.url if run else usual), space)
+@app.callback()
+def _whole(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=say_version, help="Print the version and end.")
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command("up")
@@ -64,37 +67,42 @@ def up_command(
     background: Annotated[bool, typer.Option("--background", help="Return once everything is ready.")] = False,
     port: Annotated[int | None, typer.Option(help="Port of the gateway and its page.")] = None,
     ingest: Annotated[
-        list[Path] | None, typer.Option(exists=True, help="Folder or file to ingest once it runs.")
+        list[str] | None, typer.Option(callback=places, help="Folder or file to ingest once it runs.")
     ] = None,
-    ask: Annotated[str | None, typer.Option(help="Question to ask once it runs (after ingesting).")] = None,
+    ask: Annotated[
+        str | None, typer.Option(callback=words, help="Question to ask once it runs (after ingesting).")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show every log line.")] = False,
     space: Space = None,
     as_json: AsJson = False,
 ) -> None:
     """Start the whole stack on this machine and serve until Ctrl-C."""
-    settings = LocalSettings() if port is None else LocalSettings(port=port)
+    settings = local_settings(port)
     folder = RunFolder(settings.state_dir)
-    console = _console(stderr=as_json)
+    make_state_folder(folder.folder)
+    console = console_for(stderr=as_json)
     stop = threading.Event()
-    adopt_profile(ingest or [], os.environ)
+    content = [Path(place) for place in ingest or []]
+    if not folder.held():
+        adopt_profile(content, os.environ, folder.folder)
 
     def then(url: str) -> bool:
         result: dict[str, Any] = {"url": url, "state_dir": str(folder.folder)}
         try:
             with Api(url, space) as api:
-                result |= sending.after_start(api, console, ingest or [], ask, stop, settings.document_max_bytes)
+                result |= sending.after_start(api, console, content, ask, stop, settings.document_max_bytes)
         except (RagstoneError, Unreachable) as error:
             result["error"] = str(error)
             if not stop.is_set():
                 console.print(f"{error}", style="red", markup=False)
         if as_json:
-            _out(result)
+            out(result)
         elif not stop.is_set():
             console.print(f"\nRagstone runs at {url}/ (API: {url}/docs)", style="bold green", highlight=False)
         return "error" not in result and not any(report["failed"] for report in result.get("ingest", []))
 
     if background or not up.take(folder):
-        _join(settings, folder, console, background=background, verbose=verbose, then=then)
+        _join(settings, folder, console, content, background=background, verbose=verbose, then=then)
         return
     try:
         code = up.run_here(settings, folder, console, verbose=verbose, stop=stop, when_ready=then)
@@ -108,6 +116,7 @@ def _join(
     settings: LocalSettings,
     folder: RunFolder,
     console: Console,
+    content: Sequence[Path],
     *,
     background: bool,
     verbose: bool,
@@ -120,9 +129,10 @@ def _join(
         if run is None:
             console.print("It ended before it was ready; see .ragstone/logs and try again.", style="red")
             raise typer.Exit(FAILED)
+        show.idle_profile(console, content, run)
     elif background:
-        words = ["--port", str(settings.port), *(["--verbose"] if verbose else [])]
-        run = up.run_in_background(settings, folder, words)
+        options = ["--port", str(settings.port), *(["--verbose"] if verbose else [])]
+        run = up.run_in_background(settings, folder, options)
     else:
         console.print("The run on this state folder has just ended; try again.", style="red")
         raise typer.Exit(FAILED)
@@ -132,9 +142,9 @@ def _join(
 @app.command()
 def down(as_json: AsJson = False) -> None:
     """Stop the stack that runs on this state folder."""
-    stopped = up.down(RunFolder(LocalSettings().state_dir))
+    stopped = up.down(RunFolder(local_settings().state_dir))
     if as_json:
-        _out({"stopped": stopped})
+        out({"stopped": stopped})
     else:
         typer.echo("Stopped." if stopped else "Nothing runs on this state folder.")
 
@@ -142,23 +152,23 @@ def down(as_json: AsJson = False) -> None:
 @app.command()
 def status(space: Space = None, url: Url = None, as_json: AsJson = False) -> None:
     """Say what runs, and whether each part is ready."""
-    run = RunFolder(LocalSettings().state_dir).live()
+    run = RunFolder(local_settings().state_dir).live()
     try:
-        with _api(url, space) as api:
+        with gateway(url, space) as api:
             readiness = api.readiness()
     except (Unreachable, RagstoneError) as error:
         if as_json:
-            _out({"running": run is not None, "run": run and run.model_dump(), "ready": False, "detail": str(error)})
+            out({"running": run is not None, "run": run and run.model_dump(), "ready": False, "detail": str(error)})
         else:
-            console = _console()
+            console = console_for()
             if run is not None:
                 show.run(console, run)
             console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(NOT_RUNNING) from error
     if as_json:
-        _out({"running": True, "run": run and run.model_dump(), "ready": readiness.ready, **readiness.model_dump()})
+        out({"running": True, "run": run and run.model_dump(), "ready": readiness.ready, **readiness.model_dump()})
     else:
-        console = _console()
+        console = console_for()
         if run is not None and url is None:
             show.run(console, run)
         show.readiness(console, readiness)
@@ -168,7 +178,8 @@ def status(space: Space = None, url: Url = None, as_json: AsJson = False) -> Non
 @app.command()
 def ingest(
     paths: Annotated[
-        list[str], typer.Argument(help="Folders to mirror, files to send, or - for text on standard input.")
+        list[str],
+        typer.Argument(callback=sources, help="Folders to mirror, files to send, or - for text on standard input."),
     ],
     name: Annotated[str | None, typer.Option(help="Name of the mirrored folder, or id of the text from -.")] = None,
     prefix: Annotated[str, typer.Option(help="Put in front of every document id, such as handbook/.")] = "",
@@ -183,51 +194,55 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Make the documents equal to a folder: new, changed, moved and vanished files."""
-    console = _console(stderr=as_json)
+    settings = local_settings()
+    console = console_for(stderr=as_json)
     choice = Choice(
         name=name,
         prefix=prefix,
         glob=glob,
         dry_run=dry_run,
         allow_empty=allow_empty,
-        max_bytes=LocalSettings().document_max_bytes,
+        max_bytes=settings.document_max_bytes,
     )
-    with _api(url, space) as api, sending.interruptible() as stop:
+    run = None if url or settings.url else RunFolder(settings.state_dir).live()
+    if run is not None:
+        show.idle_profile(console, [Path(path) for path in paths], run)
+    with gateway(url, space) as api, sending.interruptible() as stop:
         reports = [sending.send(api, console, path, choice, stop, batch=batch) for path in paths if not stop.is_set()]
     if as_json:
-        _out([sending.as_dict(report) for report in reports])
+        out([sending.as_dict(report) for report in reports])
     if any(report.interrupted for report in reports):
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(FAILED if any(report.failed for report in reports) else 0)
 
 
 @app.command()
-def ask(question: str, space: Space = None, url: Url = None, as_json: AsJson = False) -> None:
+def ask(question: Question, space: Space = None, url: Url = None, as_json: AsJson = False) -> None:
     """Ask a question; sentences are printed as they are checked, then where they come from."""
-    with _api(url, space) as api:
+    with gateway(url, space) as api:
         if as_json:
             answer = asking.ask(api, question)
-            _out(answer.model_dump(mode="json"))
+            out(answer.model_dump(mode="json"))
         else:
-            answer = asking.ask_aloud(api, _console(), question)
+            answer = asking.ask_aloud(api, console_for(), question)
     raise typer.Exit(0 if answer.status == "answered" else ABSTAINED)
 
 
 @app.command()
 def search(
-    question: str,
+    question: Question,
     top_k: Annotated[int, typer.Option(min=1, max=100, help="How many passages.")] = 5,
     space: Space = None,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the passages that a question finds, without writing."""
-    with _api(url, space) as api:
+    with gateway(url, space) as api:
         found = asking.search(api, question, top_k)
     if as_json:
-        _out(found.model_dump(mode="json"))
+        out(found.model_dump(mode="json"))
     else:
-        show.search(_console(), found)
+        show.search(console_for(), found)
 
 
 @app.command()
@@ -241,17 +256,17 @@ def jobs(
     as_json: AsJson = False,
 ) -> None:
     """List background work, or show one job; exit 1 when that job failed."""
-    console = _console()
-    with _api(url, space) as api, sending.interruptible() as stop:
+    console = console_for()
+    with gateway(url, space) as api, sending.interruptible() as stop:
         if job_id is None:
             found = asking.watch_jobs(api, console, state, limit, stop, watch=watch, quiet=as_json)
             if as_json:
-                _out(found.model_dump(mode="json"))
+                out(found.model_dump(mode="json"))
             return
         job = follow(api, job_id, lambda _: None, stop) if watch else api.job(job_id)
         items = list(api.failed_items(job_id)) if job.kind == "batch" else []
     if as_json:
-        _out(job.model_dump(mode="json") | {"failed_items": [item.model_dump(mode="json") for item in items]})
+        out(job.model_dump(mode="json") | {"failed_items": [item.model_dump(mode="json") for item in items]})
     else:
         show.job(console, job, items)
     raise typer.Exit(FAILED if job.state is JobState.FAILED else 0)
@@ -260,29 +275,23 @@ def jobs(
 @app.command("doctor")
 def doctor_command(as_json: AsJson = False) -> None:
     """Say what is wrong on this machine and what to do; exit 1 when something is."""
-    findings = list(doctor.examine(LocalSettings()))
+    findings = list(doctor.examine(local_settings()))
     if as_json:
-        _out([{"name": found.name, "level": found.level, "detail": found.detail} for found in findings])
+        out([{"name": found.name, "level": found.level, "detail": found.detail} for found in findings])
     else:
-        show.findings(_console(), findings)
+        show.findings(console_for(), findings)
     raise typer.Exit(FAILED if any(found.level == "fail" for found in findings) else 0)
 
 
 def main() -> None:
     """Run the command; every failure becomes one line and its exit code."""
     try:
-        app()
+        app(prog_name=NAME)
+    except WrongSetting as error:
+        complain("invalid_setting", str(error), WRONG_USAGE)
     except Unreachable as error:
-        _complain("unreachable", str(error), NOT_RUNNING)
+        complain("unreachable", str(error), NOT_RUNNING)
     except RagstoneError as error:
-        _complain(error.code, error.detail, FAILED)
+        complain(error.code, error.detail, FAILED)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-
-
-def _complain(code: str, detail: str, exit_code: int) -> None:
-    if "--json" in sys.argv:
-        _out({"error": {"code": code, "detail": detail}})
-    else:
-        Console(stderr=True).print(detail, style="red", markup=False, highlight=False, soft_wrap=True)
-    sys.exit(exit_code)

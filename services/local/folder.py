@@ -63,7 +63,10 @@ class Known:
 
 @dataclass
 class Plan:
-    """What makes the server equal to the folder. ``moved`` maps the new id to the one whose bytes it has."""
+    """What makes the server equal to the folder.
+
+    ``moved`` maps the new id to the one whose bytes it has; ``owners`` are the folders that refused ids belong to.
+    """
 
     new: list[LocalFile] = field(default_factory=list)
     changed: list[LocalFile] = field(default_factory=list)
@@ -71,6 +74,7 @@ class Plan:
     vanished: list[str] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
     refused: list[Skipped] = field(default_factory=list)
+    owners: set[str] = field(default_factory=set)
 
 
 def origin_of(folder: Path, name: str | None) -> str:
@@ -78,7 +82,17 @@ def origin_of(folder: Path, name: str | None) -> str:
     if name is not None:
         return name
     absolute = folder.resolve()
-    return f"{absolute.name}-{hashlib.sha256(str(absolute).encode()).hexdigest()[:8]}"
+    return f"{shown(absolute.name)}-{hashlib.sha256(os.fsencode(absolute)).hexdigest()[:8]}"
+
+
+def shown(path: str | Path) -> str:
+    """A path as text that can be printed and sent: bytes that are not UTF-8 become escapes such as \\xff."""
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
+
+
+def is_utf8(path: str) -> bool:
+    """Is the name text? The system allows any bytes."""
+    return shown(path) == path
 
 
 def scan(folder: Path, *, prefix: str, glob: str | None, max_bytes: int) -> tuple[list[LocalFile], list[Skipped]]:
@@ -95,12 +109,12 @@ def scan(folder: Path, *, prefix: str, glob: str | None, max_bytes: int) -> tupl
             continue
         reason = why_not(path, root, max_bytes)
         if reason is not None:
-            skipped.append(Skipped(relative, reason))
+            skipped.append(Skipped(shown(relative), reason))
             continue
         try:
             files.append(read(path, document_id=prefix + relative, relative=relative))
         except OSError as error:
-            skipped.append(Skipped(relative, f"cannot be read: {error.strerror}"))
+            skipped.append(Skipped(shown(relative), f"cannot be read: {error.strerror}"))
     return files, skipped
 
 
@@ -158,22 +172,29 @@ def plan_mirror(
     prefix: str = "",
     glob: str | None = None,
     skipped: Iterable[Skipped] = (),
+    former: str | None = None,
 ) -> Plan:
     """Compare a folder's files with what the server knows.
 
     A document that was sent by hand (no origin) under the id of a file becomes the folder's; one of another folder is
     never touched. With ``glob`` only documents that fit it can vanish; those of skipped files stay as they are.
-    ``origin`` null is a file sent alone: nothing vanishes.
+    ``origin`` null is a file sent alone: nothing vanishes. ``former`` is another name of the same folder,
+    whose documents it takes over where the ids are the same.
     """
     plan = Plan()
     there_still = {prefix + skip.path for skip in skipped}
     seen = set[str]()
     for file in files:
+        if not is_utf8(file.document_id):
+            reason = "the name is not UTF-8, so it cannot be an id; rename the file"
+            plan.refused.append(Skipped(shown(file.relative), reason))
+            continue
         seen.add(file.document_id)
         there = known.get(file.document_id)
         if there is None:
             plan.new.append(file)
-        elif there.origin not in (None, origin):
+        elif there.origin not in (None, origin, former):
+            plan.owners.add(there.origin)
             reason = f"the id belongs to the mirrored folder {there.origin}; send it under another with --prefix"
             plan.refused.append(Skipped(file.relative, reason))
         elif there.sha256 != file.sha256 or there.origin != origin:

@@ -1,12 +1,14 @@
 """Asks one process whether it is ready."""
 
 import http.client
+import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from services.local.processes import Health, Probe
+from services.local.state import same_process
 from services.shared.contracts.health import Readiness
 
 PROBE_TIMEOUT_S = 3.0
@@ -56,7 +58,7 @@ def _redis(redis_url: str, role: str | None) -> str | None:
     from redis import Redis
     from redis.exceptions import RedisError
 
-    from services.shared.kit.presence import present
+    from services.shared.kit.presence import forget, present
     from services.shared.kit.settings import RedisSettings
 
     try:
@@ -64,6 +66,18 @@ def _redis(redis_url: str, role: str | None) -> str | None:
             with Redis.from_url(redis_url, socket_timeout=PROBE_TIMEOUT_S, socket_connect_timeout=1) as client:
                 client.ping()
             return None
-        return None if present(role, RedisSettings(redis_url=redis_url)) else f"no {role} has said yet that it works"
+        settings = RedisSettings(redis_url=redis_url)
+        forget(ended_here, settings)  # else a former run's word, which stays for a while, would count for this one
+        return None if present(role, settings) else f"no {role} has said yet that it works"
     except RedisError as error:
         return f"Redis at {redis_url} does not answer ({type(error).__name__})"
+
+
+def ended_here(owner: str) -> bool:
+    """Was this ``host:pid:start-time`` a process of this machine that has ended? Nothing is known of others."""
+    host, _, process = owner.rpartition(":")[0].rpartition(":")
+    moment = owner.rpartition(":")[2]
+    try:
+        return host == socket.gethostname() and not same_process(int(process), float(moment))
+    except ValueError:
+        return False

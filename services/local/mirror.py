@@ -1,5 +1,6 @@
 """Makes the server's documents equal to a folder (or sends single files), and waits for the work to end."""
 
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from services.local.api import Api, Upload
-from services.local.folder import Known, LocalFile, Plan, Skipped, origin_of, plan_mirror, read, scan
+from services.local.folder import Known, LocalFile, Plan, Skipped, is_utf8, origin_of, plan_mirror, read, scan, shown
 from services.shared.contracts.documents import DocumentDescription, SubmittedJob
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.jobs import Job, JobState
@@ -28,7 +29,10 @@ class Failed:
 
 @dataclass
 class Report:
-    """What one mirrored folder or file came to. ``moved`` maps the new id to the former one."""
+    """What one mirrored folder or file came to.
+
+    ``moved`` maps the new id to the former one; ``advice`` says what to do about failures that have one cause.
+    """
 
     path: str
     origin: str | None
@@ -39,6 +43,7 @@ class Report:
     unchanged: list[str] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    advice: str | None = None
     batch: dict[str, Any] | None = None
     dry_run: bool = False
     interrupted: bool = False
@@ -84,38 +89,62 @@ def ingest(api: Api, path: Path, choice: Choice, progress: Progress, stop: threa
 def _plan(api: Api, path: Path, choice: Choice) -> tuple[Report, Plan]:
     if path.is_dir():
         origin: str | None = origin_of(path, choice.name)
+        usual = origin_of(path, None)
         files, skipped = _scanned(path, choice)
         if not files and not skipped and choice.glob is None and not choice.allow_empty:
-            detail = f"{path} holds no document, so nothing was touched; --allow-empty forgets all that came from it."
+            detail = (
+                f"{shown(path)} holds no document, so nothing was touched; --allow-empty forgets all that came from it."
+            )
             raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
         known = _known(api, origin, files)
     else:
-        origin, skipped = None, []
+        origin, usual, skipped = None, None, []
         files = [_single(path, choice)]
-        there = api.document(files[0].document_id)
+        there = api.document(files[0].document_id) if is_utf8(files[0].document_id) else None
         known = {} if there is None else {there.id: Known(there.sha256, there.origin)}
-    plan = plan_mirror(files, known, origin=origin, prefix=choice.prefix, glob=choice.glob, skipped=skipped)
+    plan = plan_mirror(
+        files, known, origin=origin, prefix=choice.prefix, glob=choice.glob, skipped=skipped, former=usual
+    )
     gone = set(plan.moved.values())
     report = Report(
-        path=str(path),
+        path=shown(path),
         origin=origin,
         new=[file.document_id for file in plan.new if file.document_id not in plan.moved],
         changed=[file.document_id for file in plan.changed],
         moved=plan.moved,
         vanished=[document_id for document_id in plan.vanished if document_id not in gone],
         unchanged=plan.unchanged,
-        failed=[Failed(choice.prefix + refused.path, refused.reason) for refused in plan.refused],
+        failed=[Failed(shown(choice.prefix) + refused.path, refused.reason) for refused in plan.refused],
         skipped=skipped,
+        advice=None if origin is None else _take_over(path, plan, choice),
         dry_run=choice.dry_run,
     )
     return report, plan
+
+
+def _take_over(path: Path, plan: Plan, choice: Choice) -> str | None:
+    """How a folder that was moved or renamed gets its documents back; null when it does not look like one."""
+    if len(plan.owners) != 1:
+        return None
+    (owner,) = plan.owners
+    same_name = owner.rpartition("-")[0] == shown(path.resolve().name)
+    if not same_name and (plan.new or plan.changed or plan.unchanged):
+        return None
+    words = ["ragstone", "ingest", shown(path), "--name", owner]
+    words += ["--prefix", choice.prefix] if choice.prefix else []
+    return (
+        f"If {shown(path)} is the folder {owner}, moved or renamed, take its documents over: {shlex.join(words)} "
+        "(what is not in the folder any more is forgotten then)."
+    )
 
 
 def _scanned(path: Path, choice: Choice) -> tuple[list[LocalFile], list[Skipped]]:
     try:
         return scan(path, prefix=choice.prefix, glob=choice.glob, max_bytes=choice.max_bytes)
     except OSError as error:
-        detail = f"{error.filename} cannot be listed ({error.strerror}), so nothing was touched; make it readable."
+        detail = (
+            f"{shown(error.filename)} cannot be listed ({error.strerror}), so nothing was touched; make it readable."
+        )
         raise RagstoneError(ErrorCode.INVALID_REQUEST, detail) from error
 
 
@@ -123,7 +152,7 @@ def _single(path: Path, choice: Choice) -> LocalFile:
     try:
         return read(path, document_id=choice.prefix + path.name, relative=path.name)
     except OSError as error:
-        raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{path} cannot be read: {error.strerror}.") from error
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{shown(path)} cannot be read: {error.strerror}.") from error
 
 
 def _known(api: Api, origin: str | None, files: Sequence[LocalFile]) -> dict[str, Known]:

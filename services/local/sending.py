@@ -15,6 +15,7 @@ from rich.console import Console
 
 from services.local import asking, mirror, show
 from services.local.api import Api
+from services.local.folder import shown
 from services.local.mirror import Choice, Failed, Report
 from services.shared.contracts.documents import DocumentIn
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -49,7 +50,7 @@ def send(
     Raises: RagstoneError, Unreachable.
     """
     began = time.monotonic()
-    with show.IngestBar(console, path) as bar:
+    with show.IngestBar(console, shown(path)) as bar:
         if path == STANDARD_INPUT:
             report = _text(api, sys.stdin.buffer.read(), choice, bar, stop)
         elif batch:
@@ -79,15 +80,14 @@ def _text(api: Api, data: bytes, choice: Choice, bar: mirror.Progress, stop: thr
 
 def _batch(api: Api, path: Path, bar: mirror.Progress, stop: threading.Event) -> Report:
     if path.suffix.lower() not in BATCH_KINDS:
-        detail = (
-            f"{path} cannot be sent as a batch; that takes a file of one JSON object a line ({', '.join(BATCH_KINDS)})."
-        )
+        kinds = ", ".join(BATCH_KINDS)
+        detail = f"{shown(path)} cannot be sent as a batch; that takes a file of one JSON object a line ({kinds})."
         raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
     try:
         lines = path.read_bytes()
     except OSError as error:
-        raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{path} cannot be read: {error.strerror}.") from error
-    report = Report(path=str(path), origin=None)
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{shown(path)} cannot be read: {error.strerror}.") from error
+    report = Report(path=shown(path), origin=None)
     bar.total(1)
     job = mirror.follow(api, api.submit_batch(lines).id, bar.stage, stop)
     report.interrupted = not job.state.final
@@ -97,7 +97,7 @@ def _batch(api: Api, path: Path, bar: mirror.Progress, stop: threading.Event) ->
         for item in api.failed_items(job.id)
     ]
     if job.state in (JobState.FAILED, JobState.CANCELLED) and not report.failed:
-        report.failed = [Failed(path.name, job.reason or f"the job was {job.state}")]
+        report.failed = [Failed(shown(path.name), job.reason or f"the job was {job.state}")]
     report.batch = job.result
     return report
 

@@ -1,8 +1,21 @@
 """Settings of the local run and of the command line."""
 
-from pydantic import Field
+import os
+from pathlib import Path
+from typing import Any, get_args
+
+from annotated_types import Ge, Gt, Le
+from pydantic import Field, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import SettingsConfigDict
 
 from services.shared.kit.settings import StateSettings
+
+PREFIX = "RAGSTONE_"
+
+
+class WrongSetting(Exception):
+    """A setting cannot be used; the text names it, its value and what is allowed."""
 
 
 class LocalSettings(StateSettings):
@@ -11,12 +24,22 @@ class LocalSettings(StateSettings):
     A port that is null is the usual one, or a free one where that is taken; the gateway's never moves by itself.
     """
 
+    model_config = SettingsConfigDict(env_ignore_empty=True)
+
     host: str = Field(default="127.0.0.1", description="Address that the gateway listens on")
     port: int = Field(default=8000, ge=1, le=65535, description="Port of the gateway")
-    redis_port: int | None = Field(default=None, description="Port of the local Redis; null: 6379 or a free one")
-    chroma_port: int | None = Field(default=None, description="Port of the local Chroma; null: 8001 or a free one")
-    retriever_port: int | None = Field(default=None, description="Port of the retriever; null: 8002 or a free one")
-    generator_port: int | None = Field(default=None, description="Port of the generator; null: 8003 or a free one")
+    redis_port: int | None = Field(
+        default=None, ge=1, le=65535, description="Port of the local Redis; null: 6379 or a free one"
+    )
+    chroma_port: int | None = Field(
+        default=None, ge=1, le=65535, description="Port of the local Chroma; null: 8001 or a free one"
+    )
+    retriever_port: int | None = Field(
+        default=None, ge=1, le=65535, description="Port of the retriever; null: 8002 or a free one"
+    )
+    generator_port: int | None = Field(
+        default=None, ge=1, le=65535, description="Port of the generator; null: 8003 or a free one"
+    )
     url: str | None = Field(
         default=None, description="Gateway that the command line asks; null: the one that runs on this state folder"
     )
@@ -26,3 +49,52 @@ class LocalSettings(StateSettings):
     document_max_bytes: int = Field(
         default=20_000_000, ge=1, description="`ragstone ingest` does not send larger files, bytes; the gateway's limit"
     )
+
+
+def local_settings(port: int | None = None) -> LocalSettings:
+    """From the environment; ``port`` from the command line goes before it.
+
+    Raises: WrongSetting; also for a state folder that cannot be one.
+    """
+    try:
+        settings = LocalSettings() if port is None else LocalSettings(port=port)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        said = "--port" if name == "port" and port is not None else PREFIX + name.upper()
+        allowed = _allowed(LocalSettings.model_fields[name])
+        raise WrongSetting(f"{said} is {first['input']!r}; allowed is {allowed}.") from error
+    there = settings.state_dir.absolute()
+    while not os.path.lexists(there):
+        there = there.parent
+    if not there.is_dir():
+        detail = f"RAGSTONE_STATE_DIR is '{settings.state_dir}'; allowed is a folder, or a place where one can be made"
+        raise WrongSetting(f"{detail}, but {there} is no folder.")
+    return settings
+
+
+def make_state_folder(folder: Path) -> None:
+    """Make it where it is missing.
+
+    Raises: WrongSetting when that is not possible.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        detail = f"RAGSTONE_STATE_DIR is '{folder}', which cannot be made ({error.strerror})"
+        raise WrongSetting(f"{detail}; allowed is a folder that can be written.") from error
+    if not os.access(folder, os.W_OK):
+        raise WrongSetting(f"RAGSTONE_STATE_DIR is '{folder}'; allowed is a folder that can be written.")
+
+
+def _allowed(field: FieldInfo) -> str:
+    kinds: tuple[Any, ...] = get_args(field.annotation) or (field.annotation,)
+    words = "a whole number" if int in kinds else "a number" if float in kinds else "text that can be read"
+    for limit in field.metadata:
+        if isinstance(limit, Ge):
+            words += f" from {limit.ge}"
+        elif isinstance(limit, Gt):
+            words += f" above {limit.gt}"
+        elif isinstance(limit, Le):
+            words += f" to {limit.le}"
+    return words

@@ -1,6 +1,7 @@
 """What the commands print for a person."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from services.local import mirror
 from services.local.doctor import Finding
+from services.local.profiles import speaks, why_idle
 from services.local.state import Run
 from services.shared.contracts.answers import Answer, AnswerStatus, Citation
 from services.shared.contracts.health import Readiness
@@ -83,6 +85,8 @@ def report(console: Console, result: mirror.Report) -> None:
         console.print(Text(f"  skipped {skip.path}: {skip.reason}", style="yellow"))
     for failure in result.failed:
         console.print(Text(f"  failed {failure.document_id}: {failure.reason}", style="red"))
+    if result.advice is not None:
+        console.print(Text(result.advice, style="yellow"))
     if result.interrupted:
         console.print("Interrupted. What was sent is worked on all the same; `ragstone jobs --watch` shows it.")
 
@@ -180,11 +184,18 @@ def readiness(console: Console, found: Readiness) -> None:
 
 def run(console: Console, one: Run) -> None:
     """The processes of a run."""
-    console.print(Text(f"{one.state} at {one.url} (supervisor {one.pid})", style="bold"))
+    console.print(Text(f"{one.state} at {one.url} (supervisor {one.pid}), speaks {speaks(one.profile)}", style="bold"))
     for part in one.parts:
         port = f", port {part.port}" if part.port else ""
         again = f", restarted {part.restarts} times" if part.restarts else ""
         console.print(Text(f"  {part.name:<11} {part.state}, process {part.pid}{port}{again}"))
+
+
+def idle_profile(console: Console, content: Sequence[Path], one: Run) -> None:
+    """That the content has a profile which the run does not use, if so."""
+    said = why_idle(content, one.profile)
+    if said is not None:
+        console.print(Text(said, style="yellow"), soft_wrap=True)
 
 
 def findings(console: Console, found: Iterable[Finding]) -> None:

@@ -3,7 +3,7 @@
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +13,12 @@ from services.local.health import Addresses
 from services.local.logbook import LogFile
 from services.local.ports import choose_ports
 from services.local.processes import CHILD_DEFAULTS, PARTS, Part
+from services.local.profiles import SETTING
 from services.local.running import Running
-from services.local.settings import LocalSettings
+from services.local.settings import PREFIX, LocalSettings
 from services.local.state import RunFolder
 from services.local.supervisor import Manners, Supervisor
 from services.local.voice import Voice
-
-PROFILE = "profile.yaml"
 
 
 @dataclass(frozen=True)
@@ -43,18 +42,6 @@ class Site:
         if name == "chroma":
             return self.chroma_url
         return self.url if name == "gateway" else f"http://127.0.0.1:{self.ports.get(name, 0)}"
-
-
-def adopt_profile(content: Sequence[Path], environment: MutableMapping[str, str]) -> None:
-    """Set RAGSTONE_PROFILE, where it is not set, to the profile.yaml of the content's first folder that has one.
-
-    Without any, the one in the current folder; without that, none, and Ragstone speaks neutrally.
-    """
-    if environment.get("RAGSTONE_PROFILE"):
-        return
-    found = next((place for place in (*content, Path()) if (place / PROFILE).is_file()), None)
-    if found is not None:
-        environment["RAGSTONE_PROFILE"] = str((found / PROFILE).absolute())
 
 
 def own_parts(environment: Mapping[str, str], parts: Sequence[Part] = PARTS) -> list[Part]:
@@ -85,8 +72,12 @@ def site_of(settings: LocalSettings, parts: Sequence[Part], environment: Mapping
 
 
 def child_environment(site: Site, parts: Sequence[Part], environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment that every part gets; the same for all, so that no two disagree on an address."""
-    child = {**CHILD_DEFAULTS, **environment}
+    """The environment that every part gets; the same for all, so that no two disagree on an address.
+
+    A setting that is empty counts as not set.
+    """
+    given = {name: value for name, value in environment.items() if value or not name.startswith(PREFIX)}
+    child = {**CHILD_DEFAULTS, **given}
     child |= {part.port.setting: str(site.ports[part.name]) for part in parts if part.port is not None}
     child |= {
         "RAGSTONE_STATE_DIR": str(site.state_dir),
@@ -152,6 +143,7 @@ def build_supervisor(
         prepare=lambda: prepare(settings, site.state_dir),
         when_ready=when_ready,
         external=[part.name for part in PARTS if part.name not in names],
+        profile=environment.get(SETTING),
     )
 
 

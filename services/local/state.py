@@ -33,6 +33,7 @@ class Run(Record):
     began: float = Field(description="The supervisor's creation time, seconds")
     url: str
     state: RunState
+    profile: str | None = Field(default=None, description="The profile that speaks; null: none, or an older run")
     parts: list[RunningPart]
 
 

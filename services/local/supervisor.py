@@ -23,7 +23,7 @@ class Manners:
     start_timeout_s: float = 120.0
     max_deaths: int = 5
     deaths_within_s: float = 300.0
-    back_off_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0)
+    back_off_s: tuple[float, ...] = (0.0, 1.0, 2.0, 4.0, 8.0)
     stop_wave_s: float = 4.0
     stop_stores_s: float = 2.0
 
@@ -50,6 +50,7 @@ class Supervisor:
         prepare: Callable[[], None] = lambda: None,
         when_ready: Callable[[], object] = lambda: None,
         external: Sequence[str] = (),
+        profile: str | None = None,
     ) -> None:
         self._parts = list(parts)
         self._by_name = {running.part.name: running for running in parts}
@@ -60,6 +61,7 @@ class Supervisor:
         self._prepare = prepare
         self._when_ready = when_ready
         self._external = list(external)
+        self._profile = profile
         self._next_start: dict[str, float] = {}
         self._ready = False
         self.stop = stop or threading.Event()
@@ -150,7 +152,8 @@ class Supervisor:
         running.state = PartState.RESTARTING
         running.restarts += 1
         self._next_start[running.part.name] = now + wait
-        self._voice.says(running.part.name, f"{reason}; starting it again in {wait:g} s", "yellow")
+        when = f"in {wait:g} s" if wait else "at once"
+        self._voice.says(running.part.name, f"{reason}; starting it again {when}", "yellow")
 
     def _fail(self, running: Running, reason: str) -> None:
         name = running.part.name
@@ -212,4 +215,5 @@ class Supervisor:
             RunningPart(name=name, state=PartState.EXTERNAL.value, pid=None, began=None, port=None, restarts=0)
             for name in self._external
         ]
-        self._folder.write(Run(pid=pid, began=began(pid) or 0.0, url=self._url, state=state, parts=parts))
+        since = began(pid) or 0.0
+        self._folder.write(Run(pid=pid, began=since, url=self._url, state=state, profile=self._profile, parts=parts))

@@ -10,14 +10,13 @@ from services.retriever.domain.fusion import Fused, fuse
 from services.retriever.domain.gate import Covered, Evidence, Found, Judgement, answerable, gather_evidence, judge
 from services.retriever.domain.hits import NOTHING, Chunk, Drop, EmbedderIdentity, Hit, Leg, RankedList, SpaceState
 from services.retriever.domain.plan import Plan, Tuning, make_plan, without_type
-from services.retriever.domain.report import explain, passage_of
+from services.retriever.domain.report import explain, index_state, passage_of
 from services.retriever.domain.stopwatch import Stopwatch
 from services.retriever.ports import Embedder, Keywords, Records, Vector, Vectors
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId
 from services.shared.contracts.search import (
     Filters,
-    IndexState,
     RetrieveRequest,
     ScoreRequest,
     ScoreResponse,
@@ -33,6 +32,7 @@ DEGRADES = {
 }
 """Failures that the other index can answer for, and what the response calls them."""
 
+NOT_LIVE = "not_live"
 NOTHING_INGESTED = "nothing has been ingested"
 
 DEEPER = 4
@@ -119,7 +119,7 @@ class Retrieval:
             verdict=Verdict(answerable=likely, gate=gate, reason=reason),
             sub_questions=list(plan.questions[1:]),
             degraded=run.degraded,
-            index=_index_state(run.state),
+            index=index_state(run.state),
             timings_ms=watch.timings_ms(),
             trace=trace,
         )
@@ -146,21 +146,22 @@ class Retrieval:
                 return wider, "fallback"
         return first, "poor"
 
-    async def _search(self, run: Run, filters: Filters | None) -> Found:
-        """Ask both indexes at the same time; either may fail, not both."""
+    async def _search(self, run: Run, filters: Filters | None, *, again: bool = False) -> Found:
+        """Ask both indexes at the same time; either may fail, not both.
+
+        Once more when it went badly and a document was replaced meanwhile: its new version may do better.
+        """
         near, (exact, coverages) = await asyncio.gather(self._vector_leg(run, filters), self._keyword_leg(run, filters))
         if not (run.asks("vector") or run.asks("bm25")):
             raise run.failures.get("vector") or run.failures["bm25"]
         lists, chunks, died = await self._one_picture(run, (*near.lists, *exact.lists))
         vectors_asked = run.asks("vector") and run.state.index is not None
         evidence = gather_evidence(lists, coverages, vectors_asked=vectors_asked)
-        return Found(
-            lists=lists,
-            chunks=chunks,
-            drops=(*near.drops, *exact.drops, *died),
-            evidence=evidence,
-            judgement=self._judge(run.plan, lists, evidence),
-        )
+        judgement = self._judge(run.plan, lists, evidence)
+        # BM25 is level with the catalog when it is asked, so what it found dead died during this search.
+        if judgement.poor and not again and (died or any(drop.reason == NOT_LIVE for drop in exact.drops)):
+            return await self._search(run, filters, again=True)
+        return Found(lists, chunks, (*near.drops, *exact.drops, *died), evidence, judgement)
 
     async def _one_picture(
         self, run: Run, lists: Sequence[RankedList]
@@ -280,12 +281,7 @@ class Retrieval:
 def _split(hits: Sequence[Hit], chunks: Mapping[ChunkId, Chunk], where: str) -> tuple[tuple[Hit, ...], list[Drop]]:
     """The hits that are live, and a drop for each that is not."""
     live = tuple(hit for hit in hits if hit.chunk_id in chunks)
-    return live, [Drop(hit.chunk_id, where, "not_live") for hit in hits if hit.chunk_id not in chunks]
-
-
-def _index_state(state: SpaceState) -> IndexState:
-    index = state.index
-    return IndexState(id=index.id if index else None, embedder=index.embedder.name if index else None, seq=state.seq)
+    return live, [Drop(hit.chunk_id, where, NOT_LIVE) for hit in hits if hit.chunk_id not in chunks]
 
 
 def _nothing(run: Run, *, explained: bool) -> SearchResponse:
@@ -294,7 +290,7 @@ def _nothing(run: Run, *, explained: bool) -> SearchResponse:
         verdict=Verdict(answerable=0.0, gate="poor", reason=NOTHING_INGESTED),
         sub_questions=list(run.plan.questions[1:]),
         degraded=[],
-        index=_index_state(run.state),
+        index=index_state(run.state),
         timings_ms=run.watch.timings_ms(),
         trace={"lists": {}, "drops": []} if explained else None,
     )

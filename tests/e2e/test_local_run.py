@@ -26,6 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in NOTES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+    (folder / "profile.yaml").write_text("language: en\n")
     return folder
 
 
@@ -59,6 +60,13 @@ def test_every_command_speaks_json_and_says_how_it_went(mine: Stack, folder: Pat
     assert all(finding["level"] != "fail" for finding in json.loads(mine.ragstone("doctor", "--json").stdout))
     report = json.loads(mine.ragstone("ingest", str(folder), "--json").stdout)[0]
     assert (report["new"], sorted(report["unchanged"])) == ([], ["notice.md", "tools/kiln.md"])
+
+
+def test_a_profile_that_does_not_speak_is_said(mine: Stack, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "profile.yaml").write_text("language: de\n")
+    said = mine.ragstone("ingest", str(tmp_path)).stdout
+    assert f"{tmp_path / 'profile.yaml'} is not in use: this run speaks with {folder / 'profile.yaml'}" in said
+    assert "is not in use" not in mine.ragstone("ingest", str(folder)).stdout
 
 
 def test_what_the_documents_do_not_say_is_exit_code_3(mine: Stack) -> None:
@@ -105,7 +113,7 @@ def test_ctrl_c_leaves_no_process_and_a_second_start_ingests_nothing(mine: Stack
     assert "new" not in mine.said()
 
 
-def test_a_killed_supervisor_leaves_no_process(mine: Stack) -> None:
+def test_a_killed_supervisor_leaves_no_process_and_the_profile_stays(mine: Stack, folder: Path) -> None:
     family = mine.family()
     assert mine.process is not None
     mine.process.kill()
@@ -114,6 +122,7 @@ def test_a_killed_supervisor_leaves_no_process(mine: Stack) -> None:
     assert mine.ragstone("status").returncode == 4
     mine.start().wait_ready()
     assert "six weeks" in mine.ask(QUESTION).text
+    assert f"speaks with {folder / 'profile.yaml'}" in mine.ragstone("status").stdout
 
 
 def test_background_status_and_down(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from services.shared.contracts.answers import (
     WritingDone,
 )
 from services.shared.contracts.profile import FixedTexts
-from services.shared.contracts.search import Passage, SearchResponse, Verdict
+from services.shared.contracts.search import IndexState, Passage, SearchResponse, Verdict
 
 TOPICS = 3
 """How many of the closest topics an abstention names."""
@@ -87,6 +87,27 @@ def put_together(
         timings_ms=timings_ms,
         trace_id=trace_id,
         trace=_trace(found, written.done) if explain else None,
+    )
+
+
+def declined_unasked(texts: FixedTexts, *, id: str, trace_id: str, timings_ms: dict[str, float]) -> Answer:
+    """The Answer to what is no question for the documents; nothing was searched and nobody wrote."""
+    return Answer(
+        id=id,
+        status=AnswerStatus.DECLINED,
+        text=texts.declined,
+        reason=AnswerReason.GUARDRAIL,
+        confidence=0.0,
+        citations=[],
+        claims=[],
+        sub_questions=[],
+        passages_used=[],
+        degraded=[],
+        model=NO_WRITER,
+        index=IndexState(id=None, embedder=None, seq=0),
+        timings_ms=timings_ms,
+        trace_id=trace_id,
+        trace=None,
     )
 
 

@@ -14,13 +14,8 @@ _EDGE_BEFORE, _EDGE_AFTER = r"(?<![\w@./#-])", r"(?![\w@-])(?!\.\w)"
 
 _CAPITALISED = re.compile(r"(?<![\w'’-])[^\W\d_]\w+")
 
-_AFTER_OBJECT_HER = re.compile(
-    r"about|after|and|as|at|because|before|but|by|can|could|did|do|does|during|else|for|from|had|has|have|how|if|in"
-    r"|into|is|like|of|on|or|over|should|since|so|than|that|the|then|through|to|today|under|until|was|were|what|when"
-    r"|where|which|while|who|why|will|with|without|would|yet",
-    re.IGNORECASE,
-)
-"""Words that follow "her" where it stands for a person ("tell me about her in short"), not for "of hers"."""
+_BOTH = frozenset({"her"})
+"""Possessive in "her work" and not in "ask her": the bare name serves a search for either."""
 
 
 def clean_question(raw: str, profile: Profile, max_chars: int) -> str:
@@ -30,8 +25,8 @@ def clean_question(raw: str, profile: Profile, max_chars: int) -> str:
     before the subject's name is written out.
     """
     question = tidy(raw)
-    if not question:
-        raise RagstoneError(ErrorCode.QUESTION_EMPTY, "The question holds no text; write what you want to know.")
+    if not any(char.isalnum() for char in question):
+        raise RagstoneError(ErrorCode.QUESTION_EMPTY, "The question holds no words; write what you want to know.")
     if len(question) > max_chars:
         detail = f"The question has {len(question)} characters and may have {max_chars}; shorten it."
         raise RagstoneError(ErrorCode.QUESTION_TOO_LONG, detail)
@@ -55,53 +50,47 @@ def _readable(char: str) -> str:
 def name_subject(question: str, subject: Subject) -> str:
     """Aliases and pronouns become the subject's name: "does she" asks nothing of a search, "does Ada" does.
 
-    Pronouns stay when the question names the subject itself and somebody else too, since they could
-    stand for either.
+    A pronoun stays when somebody else was named before it, since it could stand for either, and in a list
+    such as she/her, which speaks of the words themselves.
     """
     names = _any_of([subject.name, *subject.aliases])
-    named = names is not None and names.search(question) is not None
     if names is not None:
         question = names.sub(lambda _: subject.name, question)
-    if named and _names_another(question, subject):
-        return question
     return _replace_pronouns(question, subject)
 
 
 def _replace_pronouns(question: str, subject: Subject) -> str:
-    shouted = question.isupper()
-    possessive = {word.casefold() for word in subject.pronouns.possessive}
     pronouns = _any_of([*subject.pronouns.subject, *subject.pronouns.possessive])
     if pronouns is None:
         return question
+    shouted = question.isupper()
+    standing_alone = {word.casefold() for word in subject.pronouns.subject} | _BOTH
+    possessive = {word.casefold() for word in subject.pronouns.possessive} - standing_alone
+    another = None if shouted else _where_another_is_named(question, subject)
 
     def written_out(match: re.Match[str]) -> str:
         word = match.group()
         if len(word) > 1 and word.isupper() and not shouted:
             return word  # an abbreviation such as IT, not the pronoun
-        if word.casefold() not in possessive or _is_object(word, question[match.end() :]):
-            return subject.name
-        return f"{subject.name}'s"
+        if question[match.end() :].startswith("/") or (another is not None and another < match.start()):
+            return word
+        return f"{subject.name}'s" if word.casefold() in possessive else subject.name
 
     return pronouns.sub(written_out, question)
 
 
-def _is_object(word: str, rest: str) -> bool:
-    """English "her" is both possessive ("her work") and object ("about her"); what follows tells which."""
-    if word.casefold() != "her":
-        return False
-    following = re.match(r"\s+([^\W_]+)", rest)
-    return following is None or _AFTER_OBJECT_HER.fullmatch(following.group(1)) is not None
-
-
-def _names_another(question: str, subject: Subject) -> bool:
-    """Does a capitalised word in mid-sentence name somebody or something other than the subject?"""
+def _where_another_is_named(question: str, subject: Subject) -> int | None:
+    """Where the first capitalised word in mid-sentence names somebody or something other than the subject."""
     own = {word.casefold() for name in (subject.name, *subject.aliases) for word in re.findall(r"\w+", name)}
+    own |= {word.casefold() for word in (*subject.pronouns.subject, *subject.pronouns.possessive)}
     for match in _CAPITALISED.finditer(question):
+        word = match.group()
         before = question[: match.start()].rstrip("\"'“‘(¿¡ ")
         starts_sentence = not before or before[-1] in ".?!:;…。？！"
-        if match.group()[0].isupper() and not starts_sentence and match.group().casefold() not in own:
-            return True
-    return False
+        # Capitals throughout are an abbreviation (AWS), not a name that a pronoun takes up.
+        if word[0].isupper() and not word.isupper() and not starts_sentence and word.casefold() not in own:
+            return match.start()
+    return None
 
 
 def _any_of(words: Iterable[str]) -> re.Pattern[str] | None:

@@ -4,7 +4,7 @@ import hashlib
 import re
 import unicodedata
 
-from services.shared.contracts.documents import DOCUMENT_ID_MAX
+from services.shared.contracts.documents import DOCUMENT_ID_MAX, document_id_fault
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, SpaceId
 
@@ -30,23 +30,9 @@ def space_named(name: str) -> SpaceId:
 
 def chosen_document_id(id: str) -> DocumentId:
     """An id that a client chose, if it can be addressed in a URL; raises RagstoneError (document_id_invalid)."""
-    if wrong := _wrong_with_id(id):
+    if wrong := document_id_fault(id):
         raise RagstoneError(ErrorCode.DOCUMENT_ID_INVALID, f"Document id {id[:80]!r} {wrong}; choose another.")
     return DocumentId(id)
-
-
-def _wrong_with_id(id: str) -> str | None:
-    if not 1 <= len(id) <= DOCUMENT_ID_MAX:
-        return f"has {len(id)} characters and may have 1 to {DOCUMENT_ID_MAX}"
-    if any(unicodedata.category(char) in _NOT_IN_NAMES for char in id):
-        return "holds control characters"
-    if id != id.strip() or id != id.strip("/"):
-        return "begins or ends with a slash or a space"
-    if id.endswith("/source"):
-        return "ends in /source, which is the address of a document's text"
-    if any(step in (".", "..") for step in id.split("/")):
-        return "holds a step . or .., which browsers take out of an address"
-    return None
 
 
 def display_name(sent: str, place: str) -> str:

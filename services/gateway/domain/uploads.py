@@ -65,6 +65,7 @@ def planned_files(
     """The documents of a multipart upload, in file order.
 
     ``manifest`` describes each file; ``common`` (type and tags) holds for those it leaves open.
+    An empty file among others is taken in all the same: its job fails by its name, and the others' do not.
     Raises: RagstoneError that names the file at fault, before anything is stored.
     """
     if not files:
@@ -74,6 +75,12 @@ def planned_files(
             f"The manifest describes {len(manifest)} documents and {len(files)} files came; describe each, in order."
         )
         raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
+    if not any(file.size for file in files):
+        check_size(
+            0,
+            f"all {len(files)} files" if len(files) > 1 else f"file 1, {display_name(files[0].name, 'file 1')!r},",
+            max_bytes,
+        )
     planned = [
         _planned(file, f"file {n}", DocumentDescription() if manifest is None else manifest[n - 1], common, max_bytes)
         for n, file in enumerate(files, 1)
@@ -86,7 +93,7 @@ def _planned(
     file: SentFile, place: str, described: DocumentDescription, common: DocumentDescription, max_bytes: int
 ) -> NewDocument:
     name = display_name(file.name, place)
-    check_size(file.size, f"{place}, {name!r},", max_bytes)
+    _check_not_too_large(file.size, f"{place}, {name!r},", max_bytes)
     check_description(described, f"{place}, {name!r},")
     both = described.model_copy(
         update={
@@ -112,6 +119,10 @@ def check_size(size: int, what: str, max_bytes: int) -> None:
     """Raises RagstoneError (document_empty, body_too_large)."""
     if size == 0:
         raise RagstoneError(ErrorCode.DOCUMENT_EMPTY, f"Of {what} nothing came but the name; it is empty.")
+    _check_not_too_large(size, what, max_bytes)
+
+
+def _check_not_too_large(size: int, what: str, max_bytes: int) -> None:
     if size > max_bytes:
         detail = f"{what[0].upper()}{what[1:]} has {size} bytes and may have {max_bytes}; split it or raise the limit."
         raise RagstoneError(ErrorCode.BODY_TOO_LARGE, detail)

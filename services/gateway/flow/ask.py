@@ -5,7 +5,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from services.gateway.domain.answering import Written, early_end, must_abstain, put_together
+from services.gateway.domain.addressing import addresses_assistant
+from services.gateway.domain.answering import Written, declined_unasked, early_end, must_abstain, put_together
 from services.gateway.domain.citations import Numbering, Quoted, holds, quoted_sentence, with_markers
 from services.gateway.flow.find import FindFlow, Found
 from services.gateway.ports import Clock, Generator, LiveTexts
@@ -27,6 +28,12 @@ from services.shared.contracts.search import FINAL_PASSAGES, Passage, SearchRequ
 
 AskEvent = StageEvent | SourcesEvent | SentenceEvent | Answer
 
+ATTEMPTS = 2
+"""How often a question is searched for when what was found is replaced before it can be said."""
+
+_FINAL = (AnswerReason.GUARDRAIL, AnswerReason.WRITER_UNAVAILABLE)
+"""Ends of a writing that another search would not change."""
+
 
 @dataclass
 class _Draft:
@@ -34,6 +41,7 @@ class _Draft:
 
     done: WritingDone
     kept: list[Quoted] = field(default_factory=list)
+    live: list[Passage] = field(default_factory=list)
     dropped: int = 0
     check_s: float = 0.0
 
@@ -78,18 +86,30 @@ class AskFlow:
         )
         question = self._find.clean(search)
         yield stage("clean")
-        yield stage("retrieve")
-        found = await self._find.passages(space, question, search)
-        yield SourcesEvent(passages=found.passages)
-
-        draft = _Draft(early_end(AnswerReason.NOTHING_RELEVANT))
-        if not must_abstain(found.response.verdict, found.passages):
-            yield stage("write")
-            async with aclosing(self._sentences(space, found, draft)) as sentences:
-                async for sentence in sentences:
-                    yield sentence
-            yield stage("check")
-        yield await self._finished(space, asked, found, draft, began, trace_id)
+        if addresses_assistant(question, self._profile.subject):
+            yield declined_unasked(
+                self._profile.texts, id=self._new_id(), trace_id=trace_id, timings_ms={"total": self._ms_since(began)}
+            )
+            return
+        heard = False
+        for attempt in range(1, ATTEMPTS + 1):
+            yield stage("retrieve")
+            found = await self._find.passages(space, question, search)
+            yield SourcesEvent(passages=found.passages)
+            draft = _Draft(early_end(AnswerReason.NOTHING_RELEVANT))
+            if not must_abstain(found.response.verdict, found.passages):
+                yield stage("write")
+                async with aclosing(self._sentences(space, found, draft)) as sentences:
+                    async for sentence in sentences:
+                        # A second attempt does not count from 1 again after a first one that was heard.
+                        if not heard:
+                            yield sentence
+                yield stage("check")
+            heard = bool(draft.kept)
+            await self._look_once_more(space, found, draft)
+            if attempt == ATTEMPTS or not _overtaken(found, draft):
+                yield self._put_together(asked, found, draft, began, trace_id)
+                return
 
     async def _sentences(self, space: SpaceId, found: Found, draft: _Draft) -> AsyncGenerator[SentenceEvent, None]:
         """Each written sentence that the catalog confirms at this moment; a writer that fails just ends them."""
@@ -137,19 +157,23 @@ class AskFlow:
         texts = await self._record.live_texts(space, wanted) if wanted else {}
         return [sentence for sentence in sentences if all(holds(quote, texts) for quote in sentence.quotes)]
 
-    async def _finished(
-        self, space: SpaceId, asked: AskRequest, found: Found, draft: _Draft, began: float, trace_id: str
-    ) -> Answer:
-        """Looks once more: what was deleted while others were still being written is not in the answer."""
+    async def _look_once_more(self, space: SpaceId, found: Found, draft: _Draft) -> None:
+        """What was deleted while others were still being written is not in the answer."""
         checking = self._clock()
-        kept, passages = await asyncio.gather(
+        kept, draft.live = await asyncio.gather(
             self._holding(space, draft.kept), self._find.still_live(space, found.passages)
         )
-        check_ms = round(1000 * (draft.check_s + self._clock() - checking), 1)
+        draft.dropped += len(draft.kept) - len(kept)
+        draft.kept = kept
+        draft.check_s += self._clock() - checking
+
+    def _put_together(self, asked: AskRequest, found: Found, draft: _Draft, began: float, trace_id: str) -> Answer:
+        """The Answer, from what has been looked at once more."""
+        check_ms = round(1000 * draft.check_s, 1)
         return put_together(
             found.response,
-            passages,
-            Written(kept, draft.dropped + len(draft.kept) - len(kept), draft.done),
+            draft.live,
+            Written(draft.kept, draft.dropped, draft.done),
             texts=self._profile.texts,
             id=self._new_id(),
             trace_id=trace_id,
@@ -159,3 +183,12 @@ class AskFlow:
 
     def _ms_since(self, moment: float) -> float:
         return round(1000 * (self._clock() - moment), 1)
+
+
+def _overtaken(found: Found, draft: _Draft) -> bool:
+    """Was there nothing to say because a document was replaced or deleted after it was found?
+
+    Its new version may answer, and an abstention would be false.
+    """
+    died = len(draft.live) < len(found.response.passages)
+    return died and not draft.kept and draft.done.reason not in _FINAL

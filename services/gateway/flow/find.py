@@ -10,6 +10,9 @@ from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import Passage, RetrieveRequest, SearchRequest, SearchResponse
 
+TYPE_FILTER_DROPPED = "type_filter_dropped"
+"""Said in ``degraded`` when only a search without the type filter found something."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -54,7 +57,7 @@ class FindFlow:
             explain=search.explain,
             stages=search.stages,
         )
-        response = await self._retriever.retrieve(request)
+        response = _saying_fallback(await self._retriever.retrieve(request))
         live = await self.still_live(space, response.passages)
         timings = {f"retrieve.{step}": ms for step, ms in response.timings_ms.items()}
         timings["retrieve"] = round(1000 * (self._clock() - began), 1)
@@ -65,3 +68,10 @@ class FindFlow:
         wanted = {(passage.document_id, passage.version) for passage in passages}
         texts = await self._record.live_texts(space, wanted) if wanted else {}
         return [passage for passage in passages if passage_holds(passage, texts)]
+
+
+def _saying_fallback(response: SearchResponse) -> SearchResponse:
+    """Passages that the asked type did not hold are never passed off as such."""
+    if response.verdict.gate != "fallback":
+        return response
+    return response.model_copy(update={"degraded": [*response.degraded, TYPE_FILTER_DROPPED]})

@@ -33,6 +33,8 @@ class ReadinessCheck:
             serving.extend(await self._records.serving())
 
         catalog, vectors = await asyncio.gather(_part(look(), "answers"), _part(self._vectors.ping(), "answers"))
+        if vectors.ready:
+            vectors = await self._fit(len(serving))
         parts = {"model": self._model(serving), "catalog": catalog, "vectors": vectors}
         return Readiness(ready=all(part.ready for part in parts.values()), parts=parts)
 
@@ -51,6 +53,13 @@ class ReadinessCheck:
                 await self._vectors.check(index)
             except RagstoneError as error:
                 log.error("index_not_usable", space=index.space, index=index.id, why=error.detail)
+
+    async def _fit(self, serving: int) -> PartHealth:
+        """Not ready when no index can be used; one that cannot among others that can is named."""
+        unfit = await self._vectors.still_unfit()
+        if not unfit:
+            return PartHealth(ready=True, detail="answers")
+        return PartHealth(ready=len(unfit) < serving, detail=unfit[0].detail)
 
     def _model(self, serving: list[ServingIndex]) -> PartHealth:
         loaded = self._embedder.spec

@@ -60,7 +60,13 @@ class CatalogRecords:
 
 def identity(spec: indexes.EmbedderSpec) -> EmbedderIdentity:
     """The part of a model's specification that must not differ."""
-    return EmbedderIdentity(name=spec.name, revision=spec.revision, dimension=spec.dimension)
+    return EmbedderIdentity(
+        name=spec.name,
+        revision=spec.revision,
+        dimension=spec.dimension,
+        query_prompt=spec.query_prompt,
+        document_prompt=spec.document_prompt,
+    )
 
 
 def _index(row: indexes.IndexRow) -> ServingIndex:

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +22,8 @@ THREADS = 16
 
 COUNT_EVERY_S = 10.0
 
+T = TypeVar("T")
+
 
 class ChromaVectors:
     """The port ``Vectors`` over ``services.shared.index.chroma``."""
@@ -32,6 +35,7 @@ class ChromaVectors:
         self._opened: Opened[IndexId, VectorIndex] = Opened(open_limit)
         self._threads = Threads(THREADS)
         self._counted: dict[IndexId, tuple[float, bool]] = {}
+        self._unfit: dict[IndexId, ServingIndex] = {}
 
     async def search(
         self, index: ServingIndex, vectors: Sequence[Vector], k: int, filters: Filters | None
@@ -51,7 +55,21 @@ class ChromaVectors:
 
     async def check(self, index: ServingIndex) -> None:
         """Look at the index. Raises RagstoneError when its collection does not fit it, or Chroma does not answer."""
-        await self._threads.run(lambda: self._open(index).count())
+        await self._threads.run(self._ask, index, VectorIndex.count)
+
+    async def still_unfit(self) -> list[RagstoneError]:
+        """Why indexes that were found not to fit still do not; empty when all fit that were ever asked."""
+        found = []
+        for index in list(self._unfit.values()):
+            try:
+                await self.check(index)
+            except RagstoneError as error:
+                if error.code is ErrorCode.INDEX_INCOMPATIBLE:
+                    found.append(error)
+                    continue
+                # Switched away from, or Chroma is down; the next search tells anew.
+                self._unfit.pop(index.id, None)
+        return found
 
     async def ping(self) -> None:
         """Raises RagstoneError when Chroma does not answer."""
@@ -60,18 +78,30 @@ class ChromaVectors:
     def _search(
         self, index: ServingIndex, vectors: Sequence[Vector], k: int, filters: Filters | None
     ) -> list[list[Hit]]:
-        found = self._open(index).query(np.asarray(vectors, dtype=np.float32), k, filters)
+        asked = np.asarray(vectors, dtype=np.float32)
+        found = self._ask(index, lambda opened: opened.query(asked, k, filters))
         return [[Hit(hit.chunk_id, hit.distance) for hit in hits] for hits in found]
 
     def _count(self, index: ServingIndex) -> bool:
         expected = self._live(index)
-        vectors = self._open(index).count()
+        vectors = self._ask(index, VectorIndex.count)
         # Vectors of a deletion may have gone between the two: only the second number is held against it.
         return vectors >= expected or vectors >= self._live(index)
 
     def _live(self, index: ServingIndex) -> int:
         with self._catalog.read() as tx:
             return chunks.counts(tx, index.space)[1]
+
+    def _ask(self, index: ServingIndex, ask: Callable[[VectorIndex], T]) -> T:
+        """Ask the index, and remember whether it fits, so that readiness can tell without asking all of them."""
+        try:
+            answer = ask(self._open(index))
+        except RagstoneError as error:
+            if error.code is ErrorCode.INDEX_INCOMPATIBLE:
+                self._unfit[index.id] = index
+            raise
+        self._unfit.pop(index.id, None)
+        return answer
 
     def _open(self, index: ServingIndex) -> VectorIndex:
         return self._opened.get(

@@ -16,4 +16,5 @@ def check_embedder(space: SpaceId, wanted: EmbedderIdentity, loaded: EmbedderIde
 
 
 def _described(embedder: EmbedderIdentity) -> str:
-    return f"{embedder.name} (revision {embedder.revision[:12]}, dimension {embedder.dimension})"
+    prompts = f"prompts {embedder.query_prompt!r} and {embedder.document_prompt!r}"
+    return f"{embedder.name} (revision {embedder.revision[:12]}, dimension {embedder.dimension}, {prompts})"

@@ -63,6 +63,8 @@ class EmbedderIdentity:
     name: str
     revision: str
     dimension: int
+    query_prompt: str
+    document_prompt: str
 
 
 @dataclass(frozen=True)

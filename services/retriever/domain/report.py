@@ -5,10 +5,10 @@ from typing import Any
 
 from services.retriever.domain.fusion import Fused
 from services.retriever.domain.gate import Found
-from services.retriever.domain.hits import Chunk, Drop, RankedList
+from services.retriever.domain.hits import Chunk, Drop, RankedList, SpaceState
 from services.retriever.domain.plan import Plan, Tuning
 from services.shared.contracts.ids import ChunkId
-from services.shared.contracts.search import Passage
+from services.shared.contracts.search import IndexState, Passage
 
 
 def passage_of(fused: Fused, chunk: Chunk) -> Passage:
@@ -33,6 +33,12 @@ def passage_of(fused: Fused, chunk: Chunk) -> Passage:
         critic=None,
         ranks=fused.ranks,
     )
+
+
+def index_state(state: SpaceState) -> IndexState:
+    """Which index answered, and how far the catalog was."""
+    index = state.index
+    return IndexState(id=index.id if index else None, embedder=index.embedder.name if index else None, seq=state.seq)
 
 
 def explain(

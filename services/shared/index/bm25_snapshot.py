@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import zipfile
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
@@ -62,20 +63,26 @@ def header(*, index_id: str, seq: int) -> Header:
 
 
 def write(folder: Path, header: Header, stored: Stored) -> None:
-    """Replace the folder's snapshot; a crash leaves the old one."""
+    """Replace the folder's snapshot; a crash leaves the old one, and of several writers the last one counts."""
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f"{FILE}.{os.getpid()}"
-    with fresh.open("wb") as file:
-        np.savez(
-            file,
-            header=_json_bytes(asdict(header)),
-            chunks=_json_bytes([astuple(chunk) for chunk in stored.chunks]),
-            terms=_json_bytes(stored.terms),
-            lengths=stored.lengths,
-            sizes=stored.sizes,
-            pairs=stored.pairs,
-        )
-    fresh.replace(folder / FILE)
+    # A name of its own for each writing: processes in two containers may have one process id.
+    handle, name = tempfile.mkstemp(prefix=f"{FILE}.", dir=folder)
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(
+                file,
+                header=_json_bytes(asdict(header)),
+                chunks=_json_bytes([astuple(chunk) for chunk in stored.chunks]),
+                terms=_json_bytes(stored.terms),
+                lengths=stored.lengths,
+                sizes=stored.sizes,
+                pairs=stored.pairs,
+            )
+        fresh.replace(folder / FILE)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def read(folder: Path, *, index_id: str) -> tuple[int, Stored] | None:

@@ -210,7 +210,8 @@ class VectorIndex:
         return RagstoneError(
             ErrorCode.INDEX_INCOMPATIBLE,
             f"The vector collection {self._index.collection} at {self._url} cannot be used: {why}. "
-            "Set RAGSTONE_EMBEDDER to the embedder that filled it, or delete the collection and ingest again.",
+            "Set RAGSTONE_EMBEDDER to the embedder that filled it, or delete the collection; "
+            "its vectors are made again from the catalog.",
         )
 
 

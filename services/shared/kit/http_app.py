@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.shared.contracts.errors import STATUS, ErrorCode, Problem, RagstoneError
+from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
 from services.shared.contracts.health import Health, Readiness
 from services.shared.kit.logs import get_logger
 from services.shared.kit.request_context import REQUEST_ID_HEADER, enter_request, request_id
@@ -62,11 +62,14 @@ def service_app(*, service: str, title: str, lifespan: Lifespan, ready: ReadyChe
     return app
 
 
-def problem_response(error: RagstoneError) -> JSONResponse:
-    """The wire form of an error."""
+def problem_response(error: RagstoneError, status: int | None = None) -> JSONResponse:
+    """The wire form of an error; ``status`` when it is not that of the error's code."""
+    problem = problem_of(error)
+    if status is not None:
+        problem = problem.model_copy(update={"status": status})
     headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
     return JSONResponse(
-        problem_of(error).model_dump(mode="json"), status_code=error.status, media_type=PROBLEM_TYPE, headers=headers
+        problem.model_dump(mode="json"), status_code=problem.status, media_type=PROBLEM_TYPE, headers=headers
     )
 
 
@@ -87,9 +90,21 @@ async def _ragstone_error(_: Request, error: Exception) -> JSONResponse:
     return problem_response(error)
 
 
-async def _validation_error(_: Request, error: Exception) -> JSONResponse:
+async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return problem_response(RagstoneError(ErrorCode.INVALID_REQUEST, describe_validation(error)))
+    detail = _unread_json(request, error) or describe_validation(error)
+    return problem_response(RagstoneError(ErrorCode.INVALID_REQUEST, detail))
+
+
+def _unread_json(request: Request, error: RequestValidationError) -> str | None:
+    """Says so when a body was not taken for JSON only because its header does not call it that."""
+    sent_type = request.headers.get("content-type", "")
+    whole_body = any(tuple(fault["loc"]) == ("body",) and fault["type"] != "missing" for fault in error.errors())
+    if not whole_body or "json" in sent_type.lower():
+        return None
+    if not sent_type:
+        return "The header Content-Type: application/json is missing, so the body was not read as JSON; send it too."
+    return f"The body was not read as JSON, since its Content-Type is {sent_type[:80]!r}; send application/json."
 
 
 def describe_validation(error: RequestValidationError) -> str:
@@ -110,8 +125,7 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         ErrorCode.ROUTE_NOT_FOUND: f"There is no route {request.url.path}; see /docs for all of them.",
         ErrorCode.METHOD_NOT_ALLOWED: f"{request.url.path} does not take {request.method}.",
     }.get(code, str(error.detail))
-    response = problem_response(RagstoneError(code, detail))
-    response.status_code = error.status_code if error.status_code != STATUS[code] else STATUS[code]
+    response = problem_response(RagstoneError(code, detail), error.status_code)
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
     return response

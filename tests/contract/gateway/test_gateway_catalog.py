@@ -178,6 +178,14 @@ async def test_a_batch_is_one_job_with_its_bytes(gateway: Serving, client: httpx
     assert (items["items"], items["next_cursor"]) == ([], None)
 
 
+async def test_an_empty_file_among_others_is_kept_with_a_job_of_its_own(client: httpx.AsyncClient) -> None:
+    files = [("files", ("full.md", b"Text.", "text/markdown")), ("files", ("empty.md", b"", "text/markdown"))]
+    response = await client.post("/v1/documents", files=files)
+    assert response.status_code == 202, response.text
+    jobs = response.json()["jobs"]
+    assert [(one["document_id"], one["state"]) for one in jobs] == [("full.md", "queued"), ("empty.md", "queued")]
+
+
 async def test_five_uploads_of_one_document_at_once_are_one_job(client: httpx.AsyncClient) -> None:
     receipts = await asyncio.gather(*(send(client, "a.md", b"Same bytes.") for _ in range(5)))
     assert len({receipt["id"] for receipt in receipts}) == 1

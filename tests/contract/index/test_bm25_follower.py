@@ -173,6 +173,20 @@ def test_a_snapshot_that_does_not_fit_is_built_anew(
     assert seen == [1]
 
 
+def test_a_gap_after_the_snapshot_is_noticed(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_index(catalog, "i1")
+    publish(catalog, "a", "The kettle is blue.")
+    Bm25Follower(catalog, MAIN, tmp_path).current()
+    publish(catalog, "b", "Another kettle.")
+    publish(catalog, "c", "A third kettle.")
+    with catalog.write() as tx:
+        tx.exec_driver_sql("DELETE FROM changes WHERE seq = 2")
+    restarted = Bm25Follower(catalog, MAIN, tmp_path)
+    seen = rebuilds(restarted, monkeypatch)
+    assert hits(restarted.current(), "kettle") == 3
+    assert seen == [3]
+
+
 def test_many_changes_are_saved(
     catalog: Catalog, follower: Bm25Follower, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,10 @@
 """A BM25 index on disk."""
 
+import os
+import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from services.shared.contracts.ids import ChunkId, DocumentId
@@ -73,4 +76,44 @@ def test_a_new_snapshot_takes_the_old_ones_place(tmp_path: Path) -> None:
     got = BM25Index.load(tmp_path, index_id="i1")
     assert got is not None
     assert got[1] == 8
+    assert [path.name for path in tmp_path.iterdir()] == [bm25_snapshot.FILE]
+
+
+def test_writers_at_one_time_with_one_process_id_leave_a_readable_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two containers that share a volume; each believes that it is process 1.
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    failures: list[BaseException] = []
+
+    def save(seq: int) -> None:
+        try:
+            for _ in range(30):
+                library().save(tmp_path, index_id="i1", seq=seq)
+                if BM25Index.load(tmp_path, index_id="i1") is None:
+                    raise AssertionError("the snapshot cannot be read")
+        except BaseException as error:
+            failures.append(error)
+
+    writers = [threading.Thread(target=save, args=(n,)) for n in range(1, 5)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert failures == []
+    assert [path.name for path in tmp_path.iterdir()] == [bm25_snapshot.FILE]
+
+
+def test_a_writing_that_fails_leaves_the_old_snapshot_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library().save(tmp_path, index_id="i1", seq=7)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="No space"):
+        library().save(tmp_path, index_id="i1", seq=8)
+    got = BM25Index.load(tmp_path, index_id="i1")
+    assert got is not None
+    assert got[1] == 7
     assert [path.name for path in tmp_path.iterdir()] == [bm25_snapshot.FILE]

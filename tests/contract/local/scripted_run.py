@@ -79,7 +79,7 @@ def main() -> int:
     manners = Manners(
         start_timeout_s=3.0 if sys.argv[2] == "never-ready" else 20.0,
         max_deaths=2,
-        back_off_s=(0.1, 0.2),
+        back_off_s=(Manners.back_off_s[0], 0.2),
         stop_wave_s=0.7,
         stop_stores_s=0.7,
     )

@@ -1,5 +1,7 @@
 """Mirroring a real folder into a gateway in memory."""
 
+import json
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +10,7 @@ import pytest
 
 from services.local.api import Api
 from services.local.mirror import Choice, Failed, Progress, Report, ingest
+from services.local.sending import as_dict
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from tests.unit.local.fakes import FakeGateway
 
@@ -104,6 +107,66 @@ def test_a_document_of_another_folder_is_never_touched(folder: Path, mirror: Mir
     assert gateway.documents["a.md"]["origin"] == "handbook-1234"
     mirror(folder, Choice(prefix="mine/"))
     assert set(gateway.documents) == {"a.md", "mine/a.md", "mine/deep/b.txt"}
+
+
+def test_a_moved_folder_is_told_how_to_take_its_documents_over(
+    tmp_path: Path, folder: Path, mirror: Mirror, gateway: FakeGateway
+) -> None:
+    former = mirror(folder).origin
+    moved = folder.rename(tmp_path / "renamed")
+    (moved / "deep" / "b.txt").unlink()
+    report = mirror(moved)
+    assert [failure.document_id for failure in report.failed] == ["a.md"]
+    assert f"ragstone ingest {moved} --name {former}" in str(report.advice)
+    taken = mirror(moved, Choice(name=former))
+    assert (taken.failed, taken.unchanged, taken.vanished, taken.advice) == ([], ["a.md"], ["deep/b.txt"], None)
+    assert set(gateway.documents) == {"a.md"}
+
+
+def test_what_a_moved_folder_sent_meanwhile_is_taken_over_too(
+    tmp_path: Path, folder: Path, mirror: Mirror, gateway: FakeGateway
+) -> None:
+    former = mirror(folder).origin
+    (tmp_path / "deeper").mkdir()
+    moved = folder.rename(tmp_path / "deeper" / "notes")
+    (moved / "c.md").write_text("about c")
+    report = mirror(moved)
+    assert (report.new, len(report.failed)) == (["c.md"], 2)
+    assert f"--name {former}" in str(report.advice)
+    assert mirror(moved, Choice(name=former)).failed == []
+    assert {document["origin"] for document in gateway.documents.values()} == {former}
+
+
+@pytest.mark.parametrize("owners", [("handbook-1234", "handbook-1234"), ("notes-1234", "notes-5678")])
+def test_ids_of_other_folders_are_not_offered(
+    folder: Path, mirror: Mirror, gateway: FakeGateway, owners: tuple[str, str]
+) -> None:
+    (folder / "c.md").write_text("about c")
+    for document_id, owner in zip(("a.md", "deep/b.txt"), owners, strict=True):
+        gateway.hold(document_id, b"theirs", owner)
+    report = mirror(folder)
+    assert len(report.failed) == 2
+    assert report.advice is None
+
+
+def test_a_name_that_is_not_utf8_fails_alone(tmp_path: Path, folder: Path, mirror: Mirror) -> None:
+    bad = Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md"))
+    try:
+        bad.write_text("about coffee")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    (folder / os.fsdecode(b"gone\xe9.md")).symlink_to(folder / "nowhere.md")
+    for choice in (Choice(dry_run=True), Choice()):
+        report = mirror(folder, choice)
+        assert sorted(report.new) == ["a.md", "deep/b.txt"]
+        assert [failure.document_id for failure in report.failed] == ["caf\\xe9.md"]
+        assert "not UTF-8" in report.failed[0].reason
+        assert [skip.path for skip in report.skipped] == ["gone\\xe9.md"]
+        json.dumps(as_dict(report), ensure_ascii=False).encode()
+    alone = mirror(bad)
+    assert [failure.document_id for failure in alone.failed] == ["caf\\xe9.md"]
+    whole = folder.rename(tmp_path / os.fsdecode(b"f\xe9"))
+    assert mirror(whole, Choice(prefix="again/")).path.endswith("f\\xe9")
 
 
 def test_a_document_sent_by_hand_becomes_the_folders(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:

@@ -179,6 +179,7 @@ def test_a_part_that_dies_is_started_again_and_given_up_when_it_keeps_dying(begi
         until(lambda: (run := scene.folder.read()) is None or any(part.state != "up" for part in run.parts))
     said = scene.output()
     assert scene.process.returncode == 1
-    assert "starting it again in 0.1 s" in said
+    assert "starting it again at once" in said
+    assert "starting it again in 0.2 s" in said
     assert "is up again" in said
     assert "it died 3 times in 5 minutes" in said

@@ -213,6 +213,13 @@ async def test_a_foreign_collection_under_our_name_is_refused(
         spaces.advance(tx, MAIN)
     response = await client.post("/retrieve", json={"space": "main", "question": "How hot is tea?"})
     assert (response.status_code, response.json()["code"]) == (503, "index_incompatible")
+    assert "made again from the catalog" in response.json()["detail"]
+    unfit = await client.get("/readyz")
+    assert unfit.status_code == 503
+    assert row.collection in unfit.json()["parts"]["vectors"]["detail"]
+    chromadb.HttpClient(host="127.0.0.1", port=port).delete_collection(row.collection)
+    mended = (await client.get("/readyz")).json()["parts"]["vectors"]
+    assert mended["ready"]
 
 
 async def test_distances_are_cosine_distances(client: httpx.AsyncClient, library: Library) -> None:

@@ -34,6 +34,8 @@ from tests.unit.gateway.messages import NOON, SHED, found
 class FakeRetriever:
     response: SearchResponse = field(default_factory=lambda: found(gate="poor", answerable=0.0))
     error: RagstoneError | None = None
+    later: list[SearchResponse] = field(default_factory=list)
+    """What further calls find, one each; the last for ever."""
     calls: list[RetrieveRequest] = field(default_factory=list)
     hang: bool = False
     cancelled: bool = False
@@ -48,7 +50,10 @@ class FakeRetriever:
                 raise
         if self.error is not None:
             raise self.error
-        return self.response
+        response = self.response
+        if self.later:
+            self.response = self.later.pop(0)
+        return response
 
 
 Step = WriteEvent | RagstoneError | Callable[[], None] | float

@@ -26,8 +26,10 @@ JUNO = Profile(
         ("What does she do?", "What does Juno Tarkwell do?"),
         ("DOES she code", "DOES Juno Tarkwell code"),
         ("She led what?", "Juno Tarkwell led what?"),
-        ("Describe her work", "Describe Juno Tarkwell's work"),
-        ("Her biggest mistake?", "Juno Tarkwell's biggest mistake?"),
+        ("Describe her work", "Describe Juno Tarkwell work"),
+        ("Her biggest mistake?", "Juno Tarkwell biggest mistake?"),
+        ("Can I contact her directly?", "Can I contact Juno Tarkwell directly?"),
+        ("Did they promote her twice?", "Did they promote Juno Tarkwell twice?"),
         ("Tell me about her?", "Tell me about Juno Tarkwell?"),
         ("Tell me about her in two words", "Tell me about Juno Tarkwell in two words"),
         ("Is the design hers?", "Is the design Juno Tarkwell's?"),
@@ -35,14 +37,21 @@ JUNO = Profile(
         ("What is Juno's job?", "What is Juno Tarkwell's job?"),
         ("who is ms tarkwell", "who is Juno Tarkwell"),
         ("Who is Juno Tarkwell?", "Who is Juno Tarkwell?"),
-        ("Does Juno like her job?", "Does Juno Tarkwell like Juno Tarkwell's job?"),
+        ("Does Juno like her job?", "Does Juno Tarkwell like Juno Tarkwell job?"),
         ("Where is the sherry?", "Where is the sherry?"),
         ("Other herbs, cashew or usher", "Other herbs, cashew or usher"),
         ("Mail juno@example.com", "Mail juno@example.com"),
         ("Open she.md", "Open she.md"),
         ("Is she-shed a word?", "Is she-shed a word?"),
         ("Did Juno tell Maria that she was promoted?", "Did Juno Tarkwell tell Maria that she was promoted?"),
-        ("What did Maria say about her?", "What did Maria say about Juno Tarkwell?"),
+        ("What did Maria say about her?", "What did Maria say about her?"),
+        ("What did Maria do when she joined?", "What did Maria do when she joined?"),
+        ("Does she like her colleague Maria?", "Does Juno Tarkwell like Juno Tarkwell colleague Maria?"),
+        ("When did Juno Tarkwell say she left?", "When did Juno Tarkwell say Juno Tarkwell left?"),
+        ("Which AWS services does she use?", "Which AWS services does Juno Tarkwell use?"),
+        ("Who is it? Does she code?", "Who is it? Does Juno Tarkwell code?"),
+        ("Are the pronouns she/her?", "Are the pronouns she/her?"),
+        ("Is it she/they or hers/theirs?", "Is it she/they or hers/theirs?"),
         ("WHAT DOES SHE DO?", "WHAT DOES Juno Tarkwell DO?"),
     ],
 )
@@ -71,7 +80,17 @@ def test_white_space_controls_and_composition() -> None:
     assert tidy("  cafe\u0301\t\n\x00is\u202e  open\ud800?\u3000") == "café is open?"
 
 
-@pytest.mark.parametrize("asked", ["", "   ", "\n\t", "\x00\x01", "\ud800", "\u202e"])
+def test_a_word_that_the_owner_lists_as_both_becomes_the_bare_name() -> None:
+    both = Profile(subject=Subject(name="Ann", pronouns=Pronouns(subject=["zie", "zir"], possessive=["zir", "zirs"])))
+    assert (
+        clean_question("Can zie show zir work, or is it zirs?", both, 100) == "Can Ann show Ann work, or is it Ann's?"
+    )
+
+
+NOTHING_ASKED = ["", "   ", "\n\t", "\x00\x01", "\ud800", "\u202e", "???!!", "\U0001f600", "\u200b\u200d", "-- . --"]
+
+
+@pytest.mark.parametrize("asked", NOTHING_ASKED)
 def test_nothing_asked(asked: str) -> None:
     with pytest.raises(RagstoneError) as caught:
         clean_question(asked, JUNO, 2000)
@@ -97,9 +116,14 @@ def test_tidying_twice_changes_nothing_and_leaves_one_plain_line(raw: str) -> No
     once.encode()
 
 
+@pytest.mark.parametrize("asked", ["7", "é?", "東京", "क्या"])
+def test_one_letter_or_digit_of_any_script_is_a_question(asked: str) -> None:
+    assert clean_question(asked, JUNO, 2000) == asked
+
+
 @given(st.text(max_size=80))
 def test_rewriting_never_fails(raw: str) -> None:
-    if tidy(raw):
+    if any(char.isalnum() for char in tidy(raw)):
         assert clean_question(raw, JUNO, 2000)
 
 

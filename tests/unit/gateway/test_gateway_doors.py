@@ -86,6 +86,54 @@ async def test_bad_json_and_unknown_fields_are_named() -> None:
         assert "colour" in assert_problem(unknown, 422, ErrorCode.INVALID_REQUEST)["detail"]
 
 
+NESTED = b'{"question": "a", "filters": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "content_type"),
+    [
+        (b'{"question": "\xff"}', "/v1/ask", "application/json"),
+        (NESTED, "/v1/ask", "application/json"),
+        (b"x", "/v1/documents", "multipart/form-data"),
+    ],
+)
+async def test_a_body_that_cannot_be_read_has_one_status(content: bytes, path: str, content_type: str) -> None:
+    async with World().client() as client:
+        response = await client.post(path, content=content, headers={"Content-Type": content_type})
+    assert_problem(response, 400, ErrorCode.INVALID_REQUEST)
+
+
+@pytest.mark.parametrize("path", ["/v1/ask", "/v1/search"])
+async def test_json_that_is_not_called_json_is_told_so(path: str) -> None:
+    body = b'{"question": "a"}'
+    async with World().client() as client:
+        bare = await client.post(path, content=body)
+        called_text = await client.post(path, content=body, headers={"Content-Type": "text/plain"})
+        nothing = await client.post(path)
+        wrong = await client.post(path, json=["a"])
+    told = assert_problem(bare, 422, ErrorCode.INVALID_REQUEST)["detail"]
+    assert "Content-Type: application/json is missing" in told
+    assert "text/plain" in assert_problem(called_text, 422, ErrorCode.INVALID_REQUEST)["detail"]
+    for other in (nothing, wrong):
+        assert "Content-Type" not in assert_problem(other, 422, ErrorCode.INVALID_REQUEST)["detail"]
+
+
+async def test_a_type_filter_that_was_left_out_is_said() -> None:
+    world = World()
+    one = passage()
+    world.answers(one, script=[sentence("Nine.", (one, "nine"), of=[one]), done()])
+    world.retriever.response = found(one, gate="fallback")
+    async with world.client() as client:
+        asked = {"question": "When?", "filters": {"type": "faq"}}
+        answer = (await client.post("/v1/ask", json=asked)).json()
+        search = (await client.post("/v1/search", json=asked)).json()
+        world.retriever.response = found(one)
+        plain = (await client.post("/v1/search", json=asked)).json()
+    assert (answer["status"], answer["degraded"]) == ("answered", ["type_filter_dropped"])
+    assert search["degraded"] == ["type_filter_dropped"]
+    assert plain["degraded"] == []
+
+
 async def test_a_body_is_cut_off_while_it_is_read() -> None:
     sent = 0
 

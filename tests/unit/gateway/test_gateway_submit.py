@@ -64,10 +64,19 @@ async def test_a_manifest_describes_each_file_and_common_fields_fill_the_rest() 
     assert (second.type, second.tags) == ("faq", ["one", "two", "three"])
 
 
+async def test_an_empty_file_among_others_fails_alone_and_later() -> None:
+    world = World()
+    response = await upload(world, ("a.md", TEXT), ("empty.md", b""))
+    assert response.status_code == 202
+    assert [job["document_id"] for job in response.json()["jobs"]] == ["a.md", "empty.md"]
+    assert [(one.document.id, one.size) for one in world.documents.submitted] == [("a.md", len(TEXT)), ("empty.md", 0)]
+
+
 @pytest.mark.parametrize(
     ("files", "data", "status", "code", "named"),
     [
-        ([("a.md", TEXT), ("empty.md", b"")], {}, 422, "document_empty", "empty.md"),
+        ([("empty.md", b"")], {}, 422, "document_empty", "empty.md"),
+        ([("empty.md", b""), ("bare.md", b"")], {}, 422, "document_empty", "all 2 files"),
         ([("a.md", TEXT), ("big.md", b"x" * 1001)], {}, 413, "body_too_large", "big.md"),
         ([("a.md", TEXT), ("..", TEXT)], {}, 422, "document_id_invalid", "file 2"),
         ([("x/a.md", TEXT), ("y/a.md", b"other")], {}, 422, "document_id_invalid", "Files 1 and 2"),

@@ -51,3 +51,12 @@ def test_redis_keeps_its_queue_over_a_restart_in_both() -> None:
     redis = next(part for part in PARTS if part.name == "redis")
     assert "--appendonly" in redis.command
     assert "--appendonly" in COMPOSE["redis"]["command"]
+
+
+@pytest.mark.parametrize("name", ["retriever", "worker"])
+def test_torch_can_come_from_an_index_of_ones_own(name: str) -> None:
+    assert COMPOSE[name]["build"]["args"]["TORCH_INDEX_URL"] == "${TORCH_INDEX_URL:-}"
+
+
+def test_a_worker_has_time_to_end_its_task() -> None:
+    assert COMPOSE["worker"]["stop_grace_period"] == "40s"

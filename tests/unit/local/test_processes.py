@@ -58,3 +58,9 @@ def test_an_unready_part_is_named_with_its_reason() -> None:
     parts = {"model": {"ready": False, "detail": "loading"}, "x": {"ready": True, "detail": ""}}
     assert not_ready_parts(json.dumps({"ready": False, "parts": parts}).encode()) == "model: loading"
     assert not_ready_parts(b"<html>") == ""
+
+
+def test_an_empty_setting_does_not_reach_the_parts() -> None:
+    child = child_environment(SITE, PARTS, {"RAGSTONE_LEASE_S": "", "RAGSTONE_MAX_ATTEMPTS": "2", "OTHER": ""})
+    assert "RAGSTONE_LEASE_S" not in child
+    assert (child["RAGSTONE_MAX_ATTEMPTS"], child["OTHER"]) == ("2", "")

@@ -16,7 +16,7 @@ from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId,
 from services.shared.contracts.search import Filters
 
 SPACE = SpaceId("main")
-EMBEDDER = EmbedderIdentity(name="fake", revision="r1", dimension=2)
+EMBEDDER = EmbedderIdentity(name="fake", revision="r1", dimension=2, query_prompt="", document_prompt="")
 TUNING = Tuning(Switches(vector=True, bm25=True, gate=True, diversity=True), 0.55, 0.9, 0.1)
 
 

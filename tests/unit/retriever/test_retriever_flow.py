@@ -1,15 +1,16 @@
 """The story of finding passages, over fakes of its ports."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from services.retriever.domain.hits import Chunk, EmbedderIdentity
+from services.retriever.domain.hits import Chunk
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId
 from services.shared.contracts.search import Filters, RetrieveRequest, ScoreRequest, SearchResponse, Stages
 
-from .fakes import SPACE, FakeEmbedder, FakeKeywords, FakeRecords, FakeVectors, chunk, retrieval
+from .fakes import EMBEDDER, SPACE, FakeEmbedder, FakeKeywords, FakeRecords, FakeVectors, chunk, retrieval
 
 
 def request(question: str = "Who won?", **fields: Any) -> RetrieveRequest:
@@ -207,9 +208,17 @@ async def test_what_the_other_index_cannot_answer_for_is_raised(code: ErrorCode)
 
 
 @pytest.mark.parametrize(
-    "other", [EmbedderIdentity("fake", "r2", 2), EmbedderIdentity("other", "r1", 2), EmbedderIdentity("fake", "r1", 3)]
+    "different",
+    [
+        {"revision": "r2"},
+        {"name": "other"},
+        {"dimension": 3},
+        {"query_prompt": "query: "},
+        {"document_prompt": "passage: "},
+    ],
 )
-async def test_a_question_is_only_compared_with_vectors_of_its_own_embedder(other: EmbedderIdentity) -> None:
+async def test_a_question_is_only_compared_with_vectors_of_its_own_embedder(different: dict[str, Any]) -> None:
+    other = replace(EMBEDDER, **different)
     vectors = FakeVectors([("a#0", 0.1)])
     flow = retrieval(FakeRecords([chunk("a#0")], embedder=other), vectors, FakeKeywords([("a#0", 1.0)]))
     with pytest.raises(RagstoneError) as caught:
@@ -257,3 +266,30 @@ async def test_scores_come_in_the_order_of_the_texts() -> None:
     response = await flow.score(ScoreRequest(space=SPACE, question="q", texts=["other", "q"]))
     assert [(one.similarity, one.coverage) for one in response.scores] == [(0.0, 0.5), (1.0, 1.0)]
     assert (await flow.score(ScoreRequest(space=SPACE, question="q", texts=[]))).scores == []
+
+
+@pytest.mark.parametrize("at", [1, 2])
+async def test_a_document_replaced_during_a_search_is_searched_again(at: int) -> None:
+    """Whether it dies before its list is read (1) or before all lists are (2)."""
+    records = FakeRecords([chunk("v1#0")])
+    keywords = FakeKeywords([("v1#0", 5.0)])
+
+    def replaced(call: int) -> None:
+        if call == at:
+            records.chunks = {one.id: one for one in [chunk("v2#0")]}
+            keywords.lists = ([("v2#0", 5.0)],)
+
+    records.before_live = replaced
+    flow = retrieval(records, FakeVectors(), keywords)
+    response = await flow.retrieve(request(stages=Stages(vector=False)))
+    assert ids(response) == ["v2#0"]
+
+
+async def test_a_search_is_repeated_once_and_only_for_what_died_during_it() -> None:
+    records = FakeRecords([chunk("a#0")])
+    lagging = FakeVectors([("old#0", 0.1)])
+    await retrieval(records, lagging, FakeKeywords()).retrieve(request())
+    assert len(lagging.asked) == 1
+    always_late = FakeVectors()
+    await retrieval(records, always_late, FakeKeywords([("old#0", 5.0)])).retrieve(request())
+    assert len(always_late.asked) == 2

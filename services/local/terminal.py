@@ -1,0 +1,88 @@
+"""What every command shares at the terminal: exit codes, how values and failures are printed, arguments checked."""
+
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from services.local.api import Api
+from services.local.settings import local_settings
+from services.local.state import RunFolder
+
+FAILED, WRONG_USAGE, ABSTAINED, NOT_RUNNING, INTERRUPTED = 1, 2, 3, 4, 130
+NAME = "ragstone"
+
+
+def out(value: Any) -> None:
+    """One JSON value for programs."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    sys.stdout.flush()
+
+
+def console_for(*, stderr: bool = False) -> Console:
+    """Lines are broken for a terminal only, not for a file or a pipe."""
+    console = Console(stderr=stderr)
+    if not console.is_terminal:
+        console.soft_wrap, console.width = True, 200
+    return console
+
+
+def complain(code: str, detail: str, exit_code: int) -> NoReturn:
+    """Say why the command failed, for a program where ``--json`` was asked for, and end."""
+    if "--json" in sys.argv:
+        out({"error": {"code": code, "detail": detail}})
+    else:
+        Console(stderr=True).print(detail, style="red", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(exit_code)
+
+
+def gateway(url: str | None, space: str | None) -> Api:
+    """The one of this address, else of the settings, else the one that runs on this state folder."""
+    settings = local_settings()
+    run = RunFolder(settings.state_dir).live()
+    usual = f"http://127.0.0.1:{settings.port}"
+    chosen = url or settings.url or (run.url if run else usual)
+    return Api(chosen if "://" in chosen else f"http://{chosen}", space)
+
+
+def say_version(wanted: bool) -> None:
+    """`--version` prints it and ends."""
+    if wanted:
+        typer.echo(f"{NAME} {version(NAME)}")
+        raise typer.Exit
+
+
+def words(value: str | None) -> str | None:
+    """A question that was given must say something.
+
+    Raises: typer.BadParameter.
+    """
+    if value is not None and not value.strip():
+        raise typer.BadParameter("it is empty.")
+    return value
+
+
+def sources(values: list[str]) -> list[str]:
+    """Paths of which none is empty: an empty one, out of an unset variable, would mean the current folder.
+
+    Raises: typer.BadParameter.
+    """
+    if not all(value.strip() for value in values):
+        raise typer.BadParameter("a path is empty; the current folder is `.`.")
+    return values
+
+
+def places(values: list[str] | None) -> list[str]:
+    """Files and folders that are there; none when the option was not given.
+
+    Raises: typer.BadParameter.
+    """
+    found = sources(values or [])
+    for value in found:
+        if not Path(value).exists():
+            raise typer.BadParameter(f"{value} is not there.")
+    return found

@@ -1,0 +1,30 @@
+"""The word of a run that was killed does not count for the next one."""
+
+import os
+import socket
+import subprocess
+import sys
+
+import psutil
+from redis import Redis
+
+from services.local.health import Addresses, why_not_ready
+from services.local.processes import Health, Probe
+
+
+def test_only_a_living_process_of_this_machine_counts(redis_url: str) -> None:
+    client = Redis.from_url(redis_url)
+    client.flushall()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    began = psutil.Process().create_time()
+    stale = f"ragstone:present:worker:{socket.gethostname()}:{ended.pid}:{began:.2f}"
+    reused = f"ragstone:present:worker:{socket.gethostname()}:{os.getpid()}:{began - 100:.2f}"
+    other = f"ragstone:present:reconciler:{socket.gethostname()}-other:{ended.pid}:{began:.2f}"
+    for key in (stale, reused, other):
+        client.set(key, "1")
+    addresses = Addresses(url="", redis_url=redis_url)
+    assert why_not_ready(Health(Probe.PRESENT, "worker"), addresses) == "no worker has said yet that it works"
+    assert client.keys("ragstone:present:*") == [other.encode()]
+    client.set(f"ragstone:present:worker:{socket.gethostname()}:{os.getpid()}:{began:.2f}", "1")
+    assert why_not_ready(Health(Probe.PRESENT, "worker"), addresses) is None

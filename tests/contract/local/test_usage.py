@@ -1,0 +1,83 @@
+"""The `ragstone` command used wrongly: one line, and exit code 2."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+Ragstone = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def ragstone(tmp_path: Path) -> Ragstone:
+    """Runs the command where nothing runs."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("RAGSTONE_")}
+
+    def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        environment = {**own, "RAGSTONE_STATE_DIR": str(tmp_path / "state"), **settings}
+        return subprocess.run(
+            [sys.executable, "-m", "services.local", *words],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "said"),
+    [
+        (["up", "--port", "99999"], {}, "--port is 99999; allowed is a whole number from 1 to 65535."),
+        (["up"], {"RAGSTONE_PORT": "abc"}, "RAGSTONE_PORT is 'abc'; allowed is a whole number from 1 to 65535."),
+        (["doctor"], {"RAGSTONE_REDIS_PORT": "0"}, "RAGSTONE_REDIS_PORT is '0'; allowed is a whole number from 1"),
+        (["up"], {"RAGSTONE_START_TIMEOUT_S": "-1"}, "RAGSTONE_START_TIMEOUT_S is '-1'; allowed is a number above 0"),
+        (["up"], {"RAGSTONE_STATE_DIR": os.devnull}, f"RAGSTONE_STATE_DIR is '{os.devnull}'; allowed is a folder"),
+        (["status"], {"RAGSTONE_STATE_DIR": f"{os.devnull}/x"}, f"RAGSTONE_STATE_DIR is '{os.devnull}/x'; allowed"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(ragstone: Ragstone, words: list[str], settings: dict[str, str], said: str) -> None:
+    refused = ragstone(*words, **settings)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(said)
+    assert len(refused.stderr.splitlines()) == 1
+
+
+def test_an_empty_setting_counts_as_not_set(ragstone: Ragstone) -> None:
+    found = ragstone("jobs", RAGSTONE_REDIS_PORT="", RAGSTONE_PORT="", RAGSTONE_URL="http://127.0.0.1:1")
+    assert found.returncode == 4, found.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ingest", ""],
+        ["ingest", " "],
+        ["ask", ""],
+        ["ask", " \n"],
+        ["search", ""],
+        ["up", "--ingest", ""],
+        ["up", "--ask", ""],
+        ["up", "--ingest", "no-such-folder"],
+    ],
+)
+def test_emptiness_is_refused(ragstone: Ragstone, words: list[str]) -> None:
+    refused = ragstone(*words)
+    assert refused.returncode == 2, refused.stdout
+    assert "Usage: ragstone " in refused.stderr
+
+
+def test_an_address_needs_no_scheme(ragstone: Ragstone) -> None:
+    asked = ragstone("ask", "Anyone?", "--url", "127.0.0.1:1")
+    assert asked.returncode == 4
+    assert "No gateway answers at http://127.0.0.1:1." in asked.stderr
+
+
+def test_the_version_is_said(ragstone: Ragstone) -> None:
+    assert ragstone("--version").stdout == f"ragstone {version('ragstone')}\n"
