@@ -74,6 +74,8 @@ class Submission:
 
     version_id: VersionId
     revision: int | None
+    superseded: bool = False
+    """The document was sent or deleted after the batch was."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class BatchStep:
     prepared: Prepared | None = None
     revision: int | None = None
     unchanged: bool = False
+    superseded: bool = False
     reason: str | None = None
 
 
@@ -107,6 +110,9 @@ class Ledger(Protocol):
 
     def succeed(self, job: ClaimedJob, result: dict[str, Any], warning: str | None) -> bool: ...
     def fail(self, job: ClaimedJob, reason: str) -> bool: ...
+    def put_off(self, job: ClaimedJob, reason: str) -> bool:
+        """Put the job back for a later attempt, with this one counted; the last one fails with the reason."""
+
     def cancelled(self, job: ClaimedJob, reason: str) -> bool: ...
     def drop(self, job: ClaimedJob) -> None:
         """End a job that is not to be gone on with: as cancelled if somebody asked for that, else leave it alone."""
@@ -114,7 +120,9 @@ class Ledger(Protocol):
     def release(self, jobs: Sequence[ClaimedJob]) -> None:
         """Put them back without counting the attempt."""
 
-    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]: ...
+    def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        """Those that answer, or that are on their way in, perhaps again: their vectors are to stay."""
+
     def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
         """The version's chunks in their order; none when it is not live."""
 
@@ -131,6 +139,9 @@ class BatchLedger(Protocol):
 
         Raises LeaseLost.
         """
+
+    def forget(self, job: ClaimedJob, n: int) -> None:
+        """Take the record of one line back."""
 
     def outcome(self, job: ClaimedJob) -> tuple[dict[str, int], JobItem | None]:
         """Numbers of documents by outcome, and the first line that failed."""
@@ -212,6 +223,7 @@ class Rules:
     group_documents: int
     group_chunks: int
     time_slice_s: float
+    max_attempts: int
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def tools(settings: IngestorSettings, catalog: Catalog, lazy: LazyEmbedder) -> T
     owner, lease_s, work = this_process(), settings.jobs.lease_s, settings.work
     events = JobEventSender(settings.redis)
     return Tools(
-        ledger=CatalogLedger(catalog, events, owner, lease_s, now),
+        ledger=CatalogLedger(catalog, events, owner, lease_s, now, settings.jobs.max_attempts),
         batches=CatalogBatchLedger(catalog, events, owner, lease_s, now),
         leases=Heartbeats(catalog, owner, lease_s, now),
         originals=BlobOriginals(Blobs(settings.state.blob_dir)),
@@ -66,6 +66,7 @@ def tools(settings: IngestorSettings, catalog: Catalog, lazy: LazyEmbedder) -> T
             group_documents=work.group_documents,
             group_chunks=work.group_chunks,
             time_slice_s=work.time_slice_s,
+            max_attempts=settings.jobs.max_attempts,
         ),
         time_up=SoftTimeLimitExceeded,
     )

@@ -7,7 +7,7 @@ from services.ingestor.adapters.catalog_records import draft_of, save_and_publis
 from services.ingestor.domain.documents import Incoming
 from services.ingestor.domain.reasons import SUPERSEDED
 from services.ingestor.ports import BatchStep, ClaimedJob, LeaseLost, Submission
-from services.shared.catalog import documents, jobs
+from services.shared.catalog import documents, jobs, spaces
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import VersionId
 from services.shared.contracts.jobs import JobItem, JobState
@@ -35,14 +35,17 @@ class CatalogBatchLedger:
     def submit(self, job: ClaimedJob, incoming: Sequence[Incoming]) -> list[Submission]:
         submissions = []
         with self._catalog.write() as tx:
+            row = jobs.find(tx, job.id)
+            # Also when it is read again after a break: its own earlier reading is no later word.
+            said_at = None if row is None else row.created_at
             for one in incoming:
-                sent = documents.submit(tx, job.space, draft_of(one), self._now())
+                sent = documents.submit(tx, job.space, draft_of(one), self._now(), said_at=said_at)
                 revision = sent.revision
                 if sent.pending_job is not None:
                     # A job of its own is about to bring in the very same version: whoever is first publishes it.
                     pending = jobs.find(tx, sent.pending_job)
                     revision = None if pending is None else pending.revision
-                submissions.append(Submission(sent.version_id, revision))
+                submissions.append(Submission(sent.version_id, revision, sent.superseded))
         return submissions
 
     def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
@@ -50,6 +53,8 @@ class CatalogBatchLedger:
         gone = []
         now = self._now()
         with self._catalog.write() as tx:
+            # The space before the job, as everywhere: a retry of the job takes both as well.
+            spaces.lock(tx, job.space)
             # A heartbeat inside the transaction: it is ours until the commit, or nothing of it happened.
             if job.id not in jobs.heartbeat(tx, [job.id], self._owner, self._lease_s, now):
                 raise LeaseLost
@@ -63,7 +68,7 @@ class CatalogBatchLedger:
                     elif outcome.replaced is not None:
                         gone.append(outcome.replaced)
                 state = JobState.SUCCEEDED if reason is None else JobState.FAILED
-                if step.prepared is not None and reason is not None:
+                if step.superseded or (step.prepared is not None and reason is not None):
                     state = JobState.CANCELLED
                 items.append(
                     JobItem(
@@ -74,6 +79,12 @@ class CatalogBatchLedger:
             jobs.progress(tx, job.id, self._owner, stage="embed", done=steps[-1].n, total=total, now=now)
         self._events.changed(job.id)
         return gone
+
+    def forget(self, job: ClaimedJob, n: int) -> None:
+        with self._catalog.write() as tx:
+            row = jobs.find(tx, job.id)
+            if row is not None and row.lease_owner == self._owner:
+                jobs.drop_item(tx, job.id, n)
 
     def outcome(self, job: ClaimedJob) -> tuple[dict[str, int], JobItem | None]:
         with self._catalog.read() as tx:

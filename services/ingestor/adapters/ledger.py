@@ -28,13 +28,20 @@ class CatalogLedger:
     """Every change of a job goes to whoever watches it."""
 
     def __init__(
-        self, catalog: Catalog, events: JobEventSender, owner: str, lease_s: float, now: Callable[[], datetime]
+        self,
+        catalog: Catalog,
+        events: JobEventSender,
+        owner: str,
+        lease_s: float,
+        now: Callable[[], datetime],
+        max_attempts: int,
     ) -> None:
         self._catalog = catalog
         self._events = events
         self._owner = owner
         self._lease_s = lease_s
         self._now = now
+        self._max_attempts = max_attempts
 
     def claim(self, job_id: JobId, also: int) -> list[ClaimedJob]:
         with self._catalog.write() as tx:
@@ -106,6 +113,13 @@ class CatalogLedger:
         log.warning("job_failed", job_id=job.id, kind=job.kind, reason=reason)
         return self._told(job, done)
 
+    def put_off(self, job: ClaimedJob, reason: str) -> bool:
+        most = self._max_attempts
+        with self._catalog.write() as tx:
+            done = jobs.put_off(tx, job.id, self._owner, reason=reason, max_attempts=most, now=self._now())
+        log.warning("job_put_off", job_id=job.id, kind=job.kind, attempts=job.attempts, reason=reason)
+        return self._told(job, done)
+
     def cancelled(self, job: ClaimedJob, reason: str) -> bool:
         with self._catalog.write() as tx:
             done = jobs.cancelled(tx, job.id, self._owner, reason=reason, now=self._now())
@@ -126,8 +140,11 @@ class CatalogLedger:
         for job in held:
             self._events.changed(job.id)
 
-    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
-        return live_versions(self._catalog, space, versions)
+    def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        # In this order: one that goes live between the looks is seen at the second.
+        with self._catalog.read() as tx:
+            coming = documents.under_way(tx, space, versions)
+        return coming | live_versions(self._catalog, space, versions)
 
     def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
         with self._catalog.read() as tx:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from services.ingestor.domain.documents import Incoming
-from services.shared.contracts.documents import DOCUMENT_ID_MAX, DocumentIn
+from services.ingestor.domain.storable import storable_line, storable_lines, storable_value
+from services.shared.contracts.documents import DocumentIn, document_id_fault
 from services.shared.contracts.ids import DocumentId, JobId
 
 
@@ -38,21 +39,23 @@ def read_line(raw: bytes, n: int, job_id: JobId, longest: int) -> Line:
     except ValidationError as error:
         return Line(n, None, None, f"line {n}: {_faults(error)}")
     document_id = DocumentId(f"{job_id}-{n}" if document.id is None else document.id)
-    fault = _id_fault(document_id)
-    if fault:
-        return Line(n, None, None, f"line {n}: {fault}")
+    if fault := document_id_fault(document_id):
+        return Line(n, None, None, f"line {n}: document id {document_id[:80]!r} {fault}; choose another")
     if not any(char.isalnum() for char in document.text):
         return Line(n, document_id, None, f"line {n}: no text was found in {document_id}")
     return Line(n, document_id, document)
 
 
-def groups(lines: Iterable[Line], *, documents: int, characters: int) -> Iterator[list[Line]]:
-    """Lines that are embedded together: so many, of so much text, and no document twice."""
+def groups(lines: Iterable[Line], *, documents: int, characters: int, alone: int = 0) -> Iterator[list[Line]]:
+    """Lines that are embedded together: so many, of so much text, and no document twice.
+
+    The first ``alone`` lines are a group each.
+    """
     group: list[Line] = []
     seen: set[DocumentId] = set()
     size = 0
-    for line in lines:
-        if group and (len(group) >= documents or size >= characters or line.document_id in seen):
+    for place, line in enumerate(lines):
+        if group and (place <= alone or len(group) >= documents or size >= characters or line.document_id in seen):
             yield group
             group, seen, size = [], set(), 0
         group.append(line)
@@ -72,12 +75,12 @@ def incoming_of(document_id: DocumentId, document: DocumentIn) -> Incoming:
         filename=None,
         media_type="text/markdown",
         size_bytes=len(data),
-        title=document.title,
-        type=document.type,
-        tags=document.tags,
-        source=document.source,
-        metadata=document.metadata or {},
-        origin=document.origin,
+        title=storable_line(document.title),
+        type=storable_line(document.type),
+        tags=storable_lines(document.tags),
+        source=storable_line(document.source),
+        metadata=storable_value(document.metadata or {}),
+        origin=storable_line(document.origin),
     )
 
 
@@ -87,13 +90,3 @@ def _faults(error: ValidationError) -> str:
         where = ".".join(str(step) for step in fault["loc"])
         faults.append(f"{where}: {fault['msg']}" if where else fault["msg"])
     return "; ".join(faults)
-
-
-def _id_fault(document_id: str) -> str | None:
-    if not document_id.strip():
-        return "id: must not be blank"
-    if len(document_id) > DOCUMENT_ID_MAX:
-        return f"id: longer than {DOCUMENT_ID_MAX} characters"
-    if any(not char.isprintable() for char in document_id):
-        return "id: holds a character that cannot be printed"
-    return None

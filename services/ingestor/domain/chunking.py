@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from services.ingestor.domain.blocks import Block, block_at, markdown_blocks, paragraph_blocks
-from services.ingestor.domain.cutting import best_cut, row_cut, words
+from services.ingestor.domain.cutting import CJK, best_cut, row_cut, words
 from services.ingestor.domain.documents import Chunk, ChunkKind, Extracted
 from services.ingestor.domain.plain_text import plain
 
@@ -54,7 +54,8 @@ def cut(extracted: Extracted, title: str, limits: Limits, count_tokens: CountTok
     text = extracted.text
     body = text if extracted.body_end is None else text[: extracted.body_end]
     blocks = markdown_blocks(body) if extracted.markdown else paragraph_blocks(body)
-    if blocks and not extracted.negatives and all(block.kind == "heading" for block in blocks):
+    said = [block for block in blocks if not _MARKS_ONLY.fullmatch(text, block.start, block.end)]
+    if said and not extracted.negatives and all(block.kind == "heading" for block in said):
         blocks = [replace(block, kind="text", section="") for block in blocks]
     spans = _pack(text, blocks, limits.words)
     spans += [_Span(start, end, NEGATIVE_SECTION, "negative") for start, end in extracted.negatives]
@@ -188,6 +189,8 @@ class _Writer:
         words_of_it = lead + self._text[span.start : span.end]
         readable = plain(words_of_it) if self._markdown else words_of_it
         context = self._context(span.section)
+        if _foreign(context, readable):
+            context = ""
         return lead, f"{context}\n{readable}" if context else readable
 
     def _context(self, section: str) -> str:
@@ -230,3 +233,8 @@ class _Writer:
             *_trimmed(self._text, replace(span, end=at), kind),
             *_trimmed(self._text, replace(span, start=at), kind),
         ]
+
+
+def _foreign(context: str, text: str) -> bool:
+    """Is a title, such as a file's name, in another script than a text without spaces? It would drown its meaning."""
+    return len(CJK.findall(text)) > len(text) / 2 and not CJK.search(context)

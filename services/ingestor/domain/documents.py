@@ -1,15 +1,21 @@
 """What a document is on its way in: as it was sent, as it was read, and as it was cut."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from services.ingestor.domain.storable import storable_line, storable_lines, storable_text, storable_value
+from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, DocumentId, VersionId, chunk_id
 
 Span = tuple[int, int]
 """Start and end in the extracted text, Unicode code points, end exclusive."""
 
 ChunkKind = Literal["fact", "negative"]
+
+METADATA_MAX = 65_536
+"""Characters of a document's metadata as JSON: it is read with every listing, and is no place for content."""
 
 
 @dataclass(frozen=True)
@@ -122,15 +128,27 @@ class StoredChunk:
 
 
 def describe(incoming: Incoming, version_id: VersionId, extracted: Extracted, chunks: Sequence[Chunk]) -> Prepared:
-    """The version's final description: what the sender said wins over what the document says of itself."""
+    """The version's final description: what the sender said wins over what the document says of itself.
+
+    What no database stores is taken out of it. Raises RagstoneError when the metadata are too large.
+    """
+    metadata = storable_value({**extracted.metadata, **incoming.metadata})
+    size = len(json.dumps(metadata))
+    if size > METADATA_MAX:
+        detail = (
+            f"the metadata of {incoming.name} have {size:,} characters as JSON and the limit is {METADATA_MAX:,}; "
+            "move what is long into the text"
+        )
+        raise RagstoneError(ErrorCode.BODY_TOO_LARGE, detail)
+    tags = incoming.tags if incoming.tags is not None else extracted.tags
     return Prepared(
         incoming=incoming,
         version_id=version_id,
         title=title_of(incoming, extracted),
-        type=incoming.type if incoming.type is not None else extracted.type,
-        tags=list(incoming.tags if incoming.tags is not None else extracted.tags or []),
-        source=incoming.source if incoming.source is not None else extracted.source,
-        metadata={**extracted.metadata, **incoming.metadata},
+        type=storable_line(incoming.type if incoming.type is not None else extracted.type),
+        tags=storable_lines(tags) or [],
+        source=storable_line(incoming.source if incoming.source is not None else extracted.source),
+        metadata=metadata,
         language=extracted.language,
         text=extracted.text,
         chunks=chunks,
@@ -140,10 +158,9 @@ def describe(incoming: Incoming, version_id: VersionId, extracted: Extracted, ch
 
 def title_of(incoming: Incoming, extracted: Extracted) -> str:
     """The sender's title, else the document's own, else its file name without extension, else its id."""
-    if incoming.title:
-        return incoming.title
-    if extracted.title:
-        return extracted.title
+    for said in (incoming.title, extracted.title):
+        if title := storable_text(said or ""):
+            return title
     stem = (incoming.filename or "").replace("\\", "/").rsplit("/", 1)[-1]
     stem = stem.rsplit(".", 1)[0] if "." in stem.lstrip(".") else stem
     words = stem.replace("_", " ").replace("-", " ").strip()

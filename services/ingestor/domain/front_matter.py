@@ -5,11 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from services.ingestor.domain.storable import storable_text, storable_value
 from services.shared.contracts.documents import TAGS_MAX, TITLE_MAX, TYPE_MAX
 
 NEGATIVES_HEADING = "## Not the case"
 
 _BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_ONE_LINE_LIST = re.compile(
+    r"^(?P<key>[ \t]*[^\s:#\[\]{}\"'][^:#\n]*:[ \t]+)\[(?P<items>[^\[\]{}\n]*)\](?P<rest>[ \t]*(?: #.*)?)$",
+    re.MULTILINE,
+)
+_ITEM = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,]*?)\s*(?:,|$)""")
+_PLAIN_ITEM = re.compile(r"[\w.][\w .\-]*")
 _KNOWN = frozenset({"title", "type", "tags", "source", "not"})
 
 
@@ -29,6 +36,11 @@ def split(text: str) -> tuple[str | None, str]:
     """The YAML between the leading ``---`` lines, and the rest; None when the text has no front matter."""
     found = _BLOCK.match(text)
     return (found["yaml"], text[found.end() :]) if found else (None, text)
+
+
+def with_quoted_items(source: str) -> str:
+    """The YAML with the items of its one-line lists quoted, such as ``[How?]``, whose mark YAML takes for its own."""
+    return _ONE_LINE_LIST.sub(lambda found: f"{found['key']}[{_quoted(found['items'])}]{found['rest']}", source)
 
 
 def interpret(mapping: Mapping[Any, Any]) -> FrontMatter:
@@ -65,15 +77,21 @@ def with_negatives(body: str, negatives: list[str]) -> tuple[str, int | None, li
 
 def plain_value(value: Any) -> Any:
     """A YAML value in JSON's types: dates become ISO text, keys become strings."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return storable_value(value)
     if isinstance(value, Mapping):
-        return {str(key): plain_value(inner) for key, inner in value.items()}
+        return {storable_text(str(key)): plain_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain_value(inner) for inner in value]
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _quoted(items: str) -> str:
+    found = [item for item in _ITEM.findall(items) if item]
+    return ", ".join(
+        item if item[0] in "\"'" or _PLAIN_ITEM.fullmatch(item) else "'" + item.replace("'", "''") + "'"
+        for item in found
+    )
 
 
 def _line(value: Any, longest: int) -> str | None:

@@ -12,10 +12,24 @@ OUTAGES = frozenset(
 )
 """Failures of the installation, not of a document: every document would meet them."""
 
+PASSING = OUTAGES - {ErrorCode.INDEX_INCOMPATIBLE}
+"""Outages that end by themselves or with a restart, so that the same work may succeed a little later."""
+
 SUPERSEDED = {
     "newer": "{name}: a newer version of the document came first",
     "deleted": "{name}: a deletion of the document came first",
+    "later": "{name}: sent or deleted again after this batch",
 }
+
+
+def is_outage(error: Exception | None) -> bool:
+    """Would every document meet this error?"""
+    return isinstance(error, RagstoneError) and error.code in OUTAGES
+
+
+def passes(error: Exception) -> bool:
+    """Is this an outage after which the same work may succeed?"""
+    return isinstance(error, RagstoneError) and error.code in PASSING
 
 
 def reason_of(error: Exception, name: str) -> str:

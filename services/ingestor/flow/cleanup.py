@@ -1,6 +1,6 @@
 """Taking the vectors of deleted versions out of the vector store."""
 
-from services.ingestor.domain.reasons import reason_of
+from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.ports import ClaimedJob, Tools
 from services.shared.contracts.ids import VersionId
 
@@ -12,17 +12,17 @@ class Cleanup:
         self._tools = tools
 
     def run(self, job: ClaimedJob) -> None:
-        """Delete the named versions' vectors, except of one that was made live again meanwhile."""
+        """Delete the named versions' vectors, except of one that was sent again meanwhile."""
         tools = self._tools
         named = [VersionId(str(version)) for version in job.payload.get("version_ids", [])]
         try:
-            live = tools.ledger.live_versions(job.space, named)
-            gone = [version for version in named if version not in live]
+            needed = tools.ledger.needed_versions(job.space, named)
+            gone = [version for version in named if version not in needed]
             if gone:
                 tools.vectors.delete_versions(job.space, gone)
         except tools.time_up:
             raise
         except Exception as error:
-            tools.ledger.fail(job, reason_of(error, f"clean-up {job.id}"))
+            fail_or_put_off(tools.ledger, job, error, f"clean-up {job.id}")
             return
         tools.ledger.succeed(job, {"versions": len(gone)}, None)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.ingestor.domain.documents import Prepared
+from services.ingestor.domain.reasons import is_outage
 from services.ingestor.ports import EmbeddingStopped, KeepGoing, Tools, Vectors
 from services.shared.contracts.ids import SpaceId
 
@@ -30,8 +31,8 @@ def embed(tools: Tools, documents: Sequence[Prepared], keep_going: KeepGoing) ->
     except (EmbeddingStopped, tools.time_up):
         raise
     except Exception as error:
-        if len(documents) == 1:
-            return [Embedded(documents[0], error=error)]
+        if len(documents) == 1 or is_outage(error):
+            return [Embedded(document, error=error) for document in documents]
         return [one for document in documents for one in embed(tools, [document], keep_going)]
     embedded = []
     at = 0
@@ -54,7 +55,7 @@ def store(tools: Tools, space: SpaceId, documents: Sequence[Embedded]) -> list[E
     except tools.time_up:
         raise
     except Exception as error:
-        if len(ready) == 1:
-            return [*failed, Embedded(ready[0].prepared, error=error)]
+        if len(ready) == 1 or is_outage(error):
+            return [*failed, *(Embedded(one.prepared, error=error) for one in ready)]
         return [*failed, *(kept for one in ready for kept in store(tools, space, [one]))]
     return [*failed, *ready]

@@ -9,8 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from services.ingestor.domain.documents import Prepared
-from services.ingestor.domain.reasons import SUPERSEDED, reason_of
+from services.ingestor.domain.reasons import SUPERSEDED
 from services.ingestor.flow import indexing
+from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.flow.prepare import prepare
 from services.ingestor.flow.progress import Progress
 from services.ingestor.ports import (
@@ -75,7 +76,7 @@ class DocumentIngest:
         except tools.time_up:
             raise
         except Exception as error:
-            tools.ledger.fail(job, reason_of(error, job.incoming.name))
+            fail_or_put_off(tools.ledger, job, error, job.incoming.name)
             return None
 
     def _full(self, bundle: Sequence[_Ready], ready: _Ready) -> bool:
@@ -135,14 +136,14 @@ class DocumentIngest:
             self._forget_vectors(job.space, outcome.replaced)
 
     def _fail(self, ready: _Ready, error: Exception) -> None:
-        if self._tools.ledger.fail(ready.job, reason_of(error, ready.prepared.incoming.name)):
+        if fail_or_put_off(self._tools.ledger, ready.job, error, ready.prepared.incoming.name):
             self._forget_vectors(ready.job.space, ready.prepared.version_id)
 
     def _forget_vectors(self, space: SpaceId, version: VersionId) -> None:
         """Take a version's vectors out unless it answers. Nothing can answer from them, so a failure may wait
         for the reconciler's sweep."""
         with suppress(RagstoneError):
-            if not self._tools.ledger.live_versions(space, [version]):
+            if not self._tools.ledger.needed_versions(space, [version]):
                 self._tools.vectors.delete_versions(space, [version])
 
     def _drop_unwanted(self, bundle: Sequence[_Ready], lease: Lease, dropped: set[str]) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from services.ingestor.domain.documents import StoredChunk
-from services.ingestor.domain.reasons import OUTAGES, reason_of
+from services.ingestor.domain.reasons import is_outage
+from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.flow.progress import Progress
 from services.ingestor.ports import ClaimedJob, EmbeddingStopped, KeepGoing, Lease, ProgressNote, Tools
 from services.shared.contracts.errors import RagstoneError
@@ -30,7 +31,7 @@ class Mend:
         except tools.time_up:
             raise
         except Exception as error:
-            tools.ledger.fail(job, reason_of(error, f"mending {job.id}"))
+            fail_or_put_off(tools.ledger, job, error, f"mending {job.id}")
         else:
             tools.ledger.succeed(job, mended, None)
 
@@ -79,7 +80,7 @@ class Mend:
         except (EmbeddingStopped, tools.time_up):
             raise
         except Exception as error:
-            if isinstance(error, RagstoneError) and error.code in OUTAGES:
+            if is_outage(error):
                 raise
             if len(chunks) == 1:
                 return [error]
@@ -92,7 +93,7 @@ class Mend:
         may wait for the reconciler's sweep."""
         tools = self._tools
         with suppress(RagstoneError):
-            live = tools.ledger.live_versions(space, versions)
-            gone = [version for version in versions if version not in live]
+            needed = tools.ledger.needed_versions(space, versions)
+            gone = [version for version in versions if version not in needed]
             if gone:
                 tools.vectors.delete_versions(space, gone)

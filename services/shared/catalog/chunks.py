@@ -49,11 +49,6 @@ _LIVE = (
 _LIVE_BY_ID = _LIVE.where(_c.id.in_(bindparam("ids", expanding=True)))
 _LIVE_AFTER = _LIVE.where(_c.id > bindparam("after")).order_by(_c.id).limit(bindparam("batch"))
 _LIVE_OF_VERSION = _LIVE.where(_c.version_id == bindparam("version")).order_by(_c.ordinal)
-_STAGED = (
-    select(_c.id, _c.search_text)
-    .where(_c.space_id == bindparam("space"), _c.version_id == bindparam("version"))
-    .order_by(_c.ordinal)
-)
 
 
 @dataclass(frozen=True)
@@ -101,12 +96,6 @@ def iter_live(tx: Connection, space: SpaceId, batch: int = 1000) -> Iterator[Liv
         if len(rows) < batch:
             return
         after = rows[-1].id
-
-
-def staged_chunks(tx: Connection, space: SpaceId, version_id: VersionId) -> list[tuple[ChunkId, str]]:
-    """(id, search_text) of a saved version's chunks, live or not: what is to be embedded."""
-    rows = tx.execute(_STAGED, {"space": space, "version": version_id})
-    return [(ChunkId(id), search_text) for id, search_text in rows]
 
 
 def counts(tx: Connection, space: SpaceId) -> tuple[int, int]:

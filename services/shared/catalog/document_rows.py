@@ -53,13 +53,17 @@ class Draft:
 
 @dataclass(frozen=True)
 class Submitted:
-    """What a submission leads to: nothing (``unchanged``), a job that runs already, or a new revision."""
+    """What a submission leads to: nothing (``unchanged``), a job that runs already, or a new revision.
+
+    ``superseded``: nothing either, because the document was sent or deleted after this was said.
+    """
 
     document_id: DocumentId
     version_id: VersionId
     revision: int | None
     unchanged: bool
     pending_job: JobId | None
+    superseded: bool = False
 
 
 @dataclass(frozen=True)

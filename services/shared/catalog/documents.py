@@ -4,13 +4,14 @@ Every submission and every deletion takes the document's next revision number; w
 number wins, whatever finishes first.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, String, and_, bindparam, cast, delete, exists, insert, literal, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
 from services.shared.catalog import changes, cursors, schema, spaces
+from services.shared.catalog.blob_use import blob_in_use, named_blobs
 from services.shared.catalog.document_rows import (
     ChunkKind,
     Draft,
@@ -23,7 +24,7 @@ from services.shared.catalog.document_rows import (
     Superseded,
 )
 from services.shared.catalog.job_rows import ACTIVE
-from services.shared.catalog.staging import discard_stale, discard_version, publish, save_version
+from services.shared.catalog.staging import discard_stale, discard_version, publish, save_version, under_way
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobKind, JobState
 
@@ -46,6 +47,7 @@ __all__ = [
     "remove",
     "save_version",
     "submit",
+    "under_way",
     "version",
 ]
 
@@ -53,7 +55,13 @@ _d, _v, _j = schema.documents.c, schema.versions.c, schema.jobs.c
 
 _THIS = (_d.space_id == bindparam("space"), _d.id == bindparam("document"))
 _FIND = select(
-    _d.last_revision, _d.last_version_id, _d.live_revision, _d.live_version_id, _d.deleted_revision, _d.origin
+    _d.last_revision,
+    _d.last_version_id,
+    _d.live_revision,
+    _d.live_version_id,
+    _d.deleted_revision,
+    _d.origin,
+    _d.last_sent_at,
 ).where(*_THIS)
 _INSERT = insert(schema.documents)
 _NEXT_REVISION = (
@@ -82,13 +90,18 @@ _LIVE = select(
 ).join_from(schema.documents, schema.versions, _JOIN_LIVE)
 
 
-def submit(tx: Connection, space: SpaceId, draft: Draft, now: datetime) -> Submitted:
+def submit(
+    tx: Connection, space: SpaceId, draft: Draft, now: datetime, *, said_at: datetime | None = None
+) -> Submitted:
     """Decides what sending this document means; makes the space and the document at first sight.
 
     ``unchanged``: it answers already. ``pending_job``: it is on its way already, return that job. Else
     ``revision`` is the number under which the caller makes a job, in this same transaction.
+    ``said_at`` is when the sender said it, for a line of a batch that is read later than it was sent:
+    what was sent or deleted after that stands, and the line is ``superseded``.
     """
     version = draft.version_id
+    moment = said_at or now
     this = {"space": space, "document": draft.document_id}
     spaces.make_and_lock(tx, space, now)
     row = tx.execute(_FIND, this).one_or_none()
@@ -102,13 +115,18 @@ def submit(tx: Connection, space: SpaceId, draft: Draft, now: datetime) -> Submi
             "origin": draft.origin,
             "created_at": now,
             "updated_at": now,
+            "last_sent_at": moment,
         }
         tx.execute(_INSERT, first)
         return Submitted(draft.document_id, version, 1, False, None)
+    if said_at is not None and row.last_sent_at is not None and row.last_sent_at > said_at:
+        return Submitted(draft.document_id, version, None, False, None, superseded=True)
     if row.deleted_revision == row.last_revision:
         tx.execute(_DESCRIBE.values(origin=draft.origin, created_at=now, updated_at=now), this)
     elif draft.origin is not None and draft.origin != row.origin:
         tx.execute(_DESCRIBE.values(origin=draft.origin), this)
+    if row.last_sent_at is None or row.last_sent_at < moment:
+        tx.execute(_DESCRIBE.values(last_sent_at=moment), this)
     if row.live_version_id == version and not _newer_under_way(tx, space, draft.document_id, row):
         return Submitted(draft.document_id, version, None, True, None)
     if row.last_version_id == version:
@@ -148,6 +166,7 @@ def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetim
             live_version_id=None,
             origin=None,
             updated_at=now,
+            last_sent_at=now,
         ),
         this,
     )
@@ -222,22 +241,6 @@ def version(
     return None if row is None else StoredVersion(*row)
 
 
-def blob_in_use(tx: Connection, sha256: str) -> bool:
-    """Does any version, or any job that runs, waits or could be retried, need these original bytes?"""
-    if tx.execute(select(literal(1)).where(exists().where(_v.blob_sha256 == sha256))).first() is not None:
-        return True
-    retryable = and_(
-        _j.state.in_([JobState.FAILED, JobState.CANCELLED]),
-        or_(
-            _j.revision.is_(None),
-            exists().where(_d.space_id == _j.space_id, _d.id == _j.document_id, _d.last_revision == _j.revision),
-        ),
-    )
-    names_it = cast(_j.payload, String).contains(sha256, autoescape=True)
-    needed = exists().where(or_(_j.state.in_(ACTIVE), retryable), names_it)
-    return tx.execute(select(literal(1)).where(needed)).first() is not None
-
-
 def _read(row: Sequence[Any]) -> LiveDocument:
     return LiveDocument(*row)
 
@@ -282,12 +285,4 @@ def _cancel_ingestions(
     )
     tx.execute(change.where(_j.state == JobState.RUNNING).values(cancel_requested=True, updated_at=now))
     stopped = [JobId(job.id) for job in sent if job.state in ACTIVE]
-    return stopped, [sha256 for job in sent for sha256 in _named_blobs(job.payload)]
-
-
-def _named_blobs(payload: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in payload.items():
-        if key == "blob_sha256" and isinstance(value, str):
-            yield value
-        elif key != "metadata" and isinstance(value, Mapping):
-            yield from _named_blobs(value)
+    return stopped, [sha256 for job in sent for sha256 in named_blobs(job.payload)]

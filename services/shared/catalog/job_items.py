@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
@@ -51,6 +51,11 @@ def set_item(
 ) -> None:
     """Records the outcome of line ``n``, or overwrites it."""
     add_items(tx, job_id, [JobItem(n=n, document_id=document_id, state=state, unchanged=unchanged, reason=reason)])
+
+
+def drop_item(tx: Connection, job_id: JobId, n: int) -> None:
+    """Takes the outcome of line ``n`` back, as if it had not been worked on."""
+    tx.execute(delete(schema.job_items).where(_i.job_id == job_id, _i.n == n))
 
 
 def items(

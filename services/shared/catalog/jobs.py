@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
 from services.shared.catalog import cursors, schema, spaces
-from services.shared.catalog.job_items import add_items, item_counts, items, last_item, set_item
+from services.shared.catalog.job_items import add_items, drop_item, item_counts, items, last_item, set_item
 from services.shared.catalog.job_rows import ACTIVE, COLUMNS, FINAL, JobRow, from_row
 from services.shared.catalog.leases import (
     CANCELLED_ON_REQUEST,
@@ -20,6 +20,7 @@ from services.shared.catalog.leases import (
     fail,
     heartbeat,
     progress,
+    put_off,
     reap,
     release,
     running_owners,
@@ -36,6 +37,7 @@ __all__ = [
     "claim",
     "counts",
     "create",
+    "drop_item",
     "fail",
     "find",
     "get",
@@ -47,6 +49,7 @@ __all__ = [
     "of_kind",
     "progress",
     "prune",
+    "put_off",
     "reap",
     "release",
     "request_cancel",
@@ -168,12 +171,11 @@ def retry(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> JobRow:
     Raises JOB_NOT_FOUND, or JOB_STATE_CONFLICT when the job is not over, succeeded, or its document was
     sent again or deleted since.
     """
+    # Looked at first without a lock: a job that runs may hold its space and wait for nobody.
+    _check_retryable(_found(id, space, get(tx, space, id)))
     spaces.lock(tx, space)
     job = _locked(tx, space, id)
-    if job.state not in (JobState.FAILED, JobState.CANCELLED):
-        raise RagstoneError(
-            ErrorCode.JOB_STATE_CONFLICT, f"job {id} is {job.state}; only a failed or cancelled job can be retried"
-        )
+    _check_retryable(job)
     if job.revision is not None:
         d = schema.documents.c
         of_document = (d.space_id == space, d.id == job.document_id)
@@ -222,11 +224,22 @@ def prune(tx: Connection, *, older_than: datetime, now: datetime) -> int:
 def _locked(tx: Connection, space: SpaceId, id: JobId) -> JobRow:
     query = select(*COLUMNS).where(_j.id == id, _j.space_id == space).with_for_update()
     row = tx.execute(query).one_or_none()
-    if row is None:
+    return _found(id, space, None if row is None else from_row(row))
+
+
+def _found(id: JobId, space: SpaceId, job: JobRow | None) -> JobRow:
+    if job is None:
         raise RagstoneError(
             ErrorCode.JOB_NOT_FOUND, f"there is no job {id} in space {space!r}; it never was, or it was pruned"
         )
-    return from_row(row)
+    return job
+
+
+def _check_retryable(job: JobRow) -> None:
+    if job.state not in (JobState.FAILED, JobState.CANCELLED):
+        raise RagstoneError(
+            ErrorCode.JOB_STATE_CONFLICT, f"job {job.id} is {job.state}; only a failed or cancelled job can be retried"
+        )
 
 
 def _changed(tx: Connection, id: JobId, now: datetime, **values: Any) -> JobRow:

@@ -49,6 +49,8 @@ def claim(
             also = also if found.kind == wanted else 0
     if also > 0:
         waiting = select(_j.id).where(_j.state == JobState.QUEUED, _j.queue == queue, _j.kind == wanted)
+        # One that was begun before runs alone, when its own bell is rung.
+        waiting = waiting.where(_j.attempts == 0)
         if taken:
             waiting = waiting.where(_j.id.not_in(taken))
         waiting = waiting.order_by(_j.created_at, _j.id).limit(also).with_for_update(skip_locked=True)
@@ -89,7 +91,7 @@ def succeed(
     tx: Connection, job_id: JobId, owner: str, *, result: dict[str, Any] | None, warning: str | None, now: datetime
 ) -> bool:
     """Ends the job well, its work all done; False when the lease is no longer the owner's, whose result is dropped."""
-    ended = {"state": JobState.SUCCEEDED, "result": result, "warning": warning}
+    ended = {"state": JobState.SUCCEEDED, "result": result, "warning": warning, "reason": None}
     return _finish(tx, job_id, owner, now, ended | {"stage": None, "done": func.coalesce(_j.total, _j.done)})
 
 
@@ -115,6 +117,21 @@ def release(tx: Connection, job_id: JobId, owner: str, now: datetime) -> bool:
         "rung_at": None,
     }
     return _finish(tx, job_id, owner, now, back)
+
+
+def put_off(tx: Connection, job_id: JobId, owner: str, *, reason: str, max_attempts: int, now: datetime) -> bool:
+    """Puts the job back with its attempt counted and the reason shown; after ``max_attempts`` it fails instead.
+
+    It counts as just rung, so that nobody takes it up again at once. One that was asked to cancel
+    meanwhile ends as cancelled. False when the lease is no longer the owner's.
+    """
+    state = case(
+        (_j.cancel_requested, JobState.CANCELLED.value),
+        (_j.attempts >= max_attempts, JobState.FAILED.value),
+        else_=JobState.QUEUED.value,
+    )
+    why = case((_j.cancel_requested, CANCELLED_ON_REQUEST), else_=reason)
+    return _finish(tx, job_id, owner, now, {"state": state, "reason": why, "rung_at": now})
 
 
 def reap(

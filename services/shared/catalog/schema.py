@@ -78,6 +78,8 @@ documents = Table(
     Column("origin", KEY),
     Column("created_at", UtcDateTime, nullable=False),
     Column("updated_at", UtcDateTime, nullable=False),
+    # When last_revision was said: a batch says all its lines at the moment when it was sent.
+    Column("last_sent_at", UtcDateTime),
     ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_documents_space"),
 )
 

@@ -3,17 +3,18 @@
 Until that step nothing of the new version can be found; after it nothing of the old one can.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, exists, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, exists, insert, or_, select, update
 
 from services.shared.catalog import changes, schema, spaces
 from services.shared.catalog.document_rows import Draft, NewChunk, Published, Superseded
 from services.shared.catalog.job_rows import ACTIVE
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, SpaceId, VersionId
+from services.shared.contracts.jobs import JobKind
 
 _documents, _versions, _chunks = schema.documents.c, schema.versions.c, schema.chunks.c
 
@@ -169,6 +170,19 @@ def discard_stale(tx: Connection, *, older_than: datetime, limit: int = 100) -> 
     for space, document_id, version_id in stale:
         discard_version(tx, space, document_id, version_id)
     return len(stale)
+
+
+def under_way(tx: Connection, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+    """Those of the versions that a document is to become, by a job of its own or by a batch, that waits or runs."""
+    d, j = schema.documents.c, schema.jobs.c
+    of_document = and_(j.kind == JobKind.DOCUMENT, j.document_id == d.id)
+    at_work = exists().where(j.space_id == d.space_id, j.state.in_(ACTIVE), or_(of_document, j.kind == JobKind.BATCH))
+    wanted = list(versions)
+    found: set[VersionId] = set()
+    for begin in range(0, len(wanted), 500):
+        named = d.last_version_id.in_(wanted[begin : begin + 500])
+        found.update(tx.execute(select(d.last_version_id).where(d.space_id == space, named, at_work)).scalars())
+    return found
 
 
 def _drop_chunks(tx: Connection, space: SpaceId, document_id: DocumentId, version_id: VersionId) -> None:

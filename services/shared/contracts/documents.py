@@ -1,5 +1,6 @@
 """Documents as clients send and see them."""
 
+import unicodedata
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,21 @@ TYPE_MAX = 64
 TITLE_MAX = 500
 TAGS_MAX = 50
 DOCUMENT_ID_MAX = 512
+
+
+def document_id_fault(id: str) -> str | None:
+    """Why a client may not choose this id, as the end of a sentence; None when it can be addressed in a URL."""
+    if not 1 <= len(id) <= DOCUMENT_ID_MAX:
+        return f"has {len(id)} characters and may have 1 to {DOCUMENT_ID_MAX}"
+    if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in id):
+        return "holds control characters"
+    if id != id.strip() or id != id.strip("/"):
+        return "begins or ends with a slash or a space"
+    if id.endswith("/source"):
+        return "ends in /source, which is the address of a document's text"
+    if any(step in (".", "..") for step in id.split("/")):
+        return "holds a step . or .., which browsers take out of an address"
+    return None
 
 
 class DocumentDescription(Request):

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
-from services.shared.catalog import documents, jobs
+from services.shared.catalog import documents, jobs, schema
 from services.shared.catalog.documents import Draft, NewChunk, Published, Superseded
 from services.shared.contracts.ids import ChunkId, DocumentId, JobId, SpaceId, VersionId, chunk_id
 from services.shared.contracts.jobs import JobKind, Queue
@@ -102,6 +102,13 @@ def ingest(
 
 def chunk_ids(sent: Draft, number: int = 2) -> list[ChunkId]:
     return [chunk_id(sent.version_id, n) for n in range(number)]
+
+
+def stored_chunk_ids(tx: Connection, sent: Draft) -> list[ChunkId]:
+    """Chunks of a version that the catalog holds, live or not."""
+    c = schema.chunks.c
+    rows = tx.execute(select(c.id).where(c.space_id == SPACE, c.version_id == sent.version_id).order_by(c.ordinal))
+    return list(rows.scalars())
 
 
 class OnPurpose(Exception):

@@ -22,6 +22,7 @@ from tests.contract.catalog.building import (
     make_job,
     publish,
     save,
+    stored_chunk_ids,
     submit,
 )
 
@@ -48,7 +49,7 @@ def test_a_staged_version_is_not_shown_and_the_old_one_answers_until_publish(cat
     with catalog.read() as tx:
         assert set(chunks.live_chunks(tx, SPACE, chunk_ids(old) + chunk_ids(new))) == set(chunk_ids(old))
         assert chunks.chunks_of_version(tx, SPACE, new.version_id) == []
-        assert [id for id, _ in chunks.staged_chunks(tx, SPACE, new.version_id)] == chunk_ids(new)
+        assert stored_chunk_ids(tx, new) == chunk_ids(new)
         assert documents.version(tx, SPACE, DOC, new.version_id) is None
     with catalog.write() as tx:
         assert publish(tx, new, revision) == Published(2, old.version_id)
@@ -57,7 +58,7 @@ def test_a_staged_version_is_not_shown_and_the_old_one_answers_until_publish(cat
         assert [one.id for one in chunks.iter_live(tx, SPACE)] == chunk_ids(new)
         assert [one.id for one in chunks.chunks_of_version(tx, SPACE, new.version_id)] == chunk_ids(new)
         assert chunks.chunks_of_version(tx, SPACE, old.version_id) == []
-        assert chunks.staged_chunks(tx, SPACE, old.version_id) == []
+        assert stored_chunk_ids(tx, old) == []
 
 
 def test_a_shorter_version_leaves_no_chunk_of_the_longer_one(catalog: Catalog) -> None:
@@ -78,7 +79,7 @@ def test_a_failed_replacement_leaves_the_old_version_untouched(catalog: Catalog)
         documents.discard_version(tx, SPACE, DOC, new.version_id)
         assert documents.get(tx, SPACE, DOC) == before
         assert [one.id for one in chunks.iter_live(tx, SPACE)] == chunk_ids(old)
-        assert chunks.staged_chunks(tx, SPACE, new.version_id) == []
+        assert stored_chunk_ids(tx, new) == []
         assert not documents.blob_in_use(tx, new.blob_sha256)
 
 
@@ -153,7 +154,7 @@ def test_an_old_version_that_failed_to_come_back_still_opens(catalog: Catalog) -
         stored = documents.version(tx, SPACE, DOC, first.version_id)
         assert stored is not None
         assert stored.text == "text of first"
-        assert chunks.staged_chunks(tx, SPACE, first.version_id) == []
+        assert stored_chunk_ids(tx, first) == []
 
 
 def test_the_same_document_in_two_spaces_never_mixes(catalog: Catalog) -> None:
@@ -225,8 +226,8 @@ def test_stale_staged_versions_are_discarded_unless_somebody_works_on_them(catal
         make_job(tx, sent=at_work, revision=revision)
         assert documents.discard_stale(tx, older_than=NOW) == 0
         assert documents.discard_stale(tx, older_than=later(1)) == 2
-        assert chunks.staged_chunks(tx, SPACE, orphan.version_id) == []
-        assert len(chunks.staged_chunks(tx, SPACE, at_work.version_id)) == 2
+        assert stored_chunk_ids(tx, orphan) == []
+        assert len(stored_chunk_ids(tx, at_work)) == 2
         assert len(chunks.live_chunks(tx, SPACE, chunk_ids(live))) == 2
 
 

@@ -22,6 +22,7 @@ from tests.contract.catalog.building import (
     make_job,
     publish,
     save,
+    stored_chunk_ids,
     submit,
 )
 
@@ -174,7 +175,7 @@ def test_a_document_deleted_during_ingestion_stays_deleted(catalog: Catalog) -> 
         assert jobs.heartbeat(tx, [JobId("job")], "w", 60, NOW) == set()
         save(tx, new)
         assert publish(tx, new, revision) == Superseded("deleted")
-        assert chunks.staged_chunks(tx, SPACE, new.version_id) == []
+        assert stored_chunk_ids(tx, new) == []
         assert list(chunks.iter_live(tx, SPACE)) == []
         assert documents.version(tx, SPACE, DOC, old.version_id) is None
 

@@ -126,7 +126,9 @@ def test_after_a_failed_mending_the_space_rests(
     look()
     (mending,) = look()
     away = wiring.tools(site.settings, site.catalog, LazyEmbedder(EmbedderSettings(embedder="no-such-model")))
-    Worker(away).answer(mending.id)
+    for expected in (JobState.QUEUED, JobState.QUEUED, JobState.FAILED):
+        Worker(away).answer(mending.id)
+        assert site.job(mending.id).state == expected
     failed = site.job(mending.id)
     assert (failed.state, failed.result) == (JobState.FAILED, None)
     assert "no-such-model" in (failed.reason or "")

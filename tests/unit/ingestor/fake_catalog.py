@@ -21,6 +21,7 @@ from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId,
 from services.shared.contracts.jobs import QUEUE_OF, JobItem, JobKind, JobState
 
 SPACE = SpaceId("main")
+MAX_ATTEMPTS = 3
 
 
 def incoming(document_id: str, sha256: str = "00", **described: Any) -> Incoming:
@@ -127,6 +128,10 @@ class FakeCatalog:
     def fail(self, job: ClaimedJob, reason: str) -> bool:
         return self._end(job, JobState.FAILED, reason)
 
+    def put_off(self, job: ClaimedJob, reason: str) -> bool:
+        last = job.attempts >= MAX_ATTEMPTS
+        return self._end(job, JobState.FAILED if last else JobState.QUEUED, reason)
+
     def cancelled(self, job: ClaimedJob, reason: str) -> bool:
         return self._end(job, JobState.CANCELLED, reason)
 
@@ -138,9 +143,11 @@ class FakeCatalog:
             self.states[job.id] = JobState.QUEUED
             self.jobs[job.id] = replace(job, attempts=job.attempts - 1)
 
-    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+    def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        active = (JobState.QUEUED, JobState.RUNNING)
+        coming = {job.version_id for job in self.jobs.values() if self.states[job.id] in active and job.version_id}
         live = {one.live.version_id for key, one in self.documents.items() if one.live and key[0] == space}
-        return live & set(versions)
+        return (live | coming) & set(versions)
 
     def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
         live = [one.live for key, one in self.documents.items() if key[0] == space and one.live]
@@ -177,6 +184,9 @@ class FakeCatalog:
                 n=step.n, document_id=step.document_id, state=state, unchanged=step.unchanged, reason=step.reason
             )
         return gone
+
+    def forget(self, job: ClaimedJob, n: int) -> None:
+        self.items[job.id].pop(n, None)
 
     def outcome(self, job: ClaimedJob) -> tuple[dict[str, int], JobItem | None]:
         items = list(self.items.get(job.id, {}).values())

@@ -11,7 +11,7 @@ from services.ingestor.ports import AtWork, EmbeddingStopped, KeepGoing, Rules, 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobState, Queue
-from tests.unit.ingestor.fake_catalog import SPACE, FakeCatalog, FakeOriginals
+from tests.unit.ingestor.fake_catalog import MAX_ATTEMPTS, SPACE, FakeCatalog, FakeOriginals
 
 
 class TimeUp(Exception):
@@ -211,6 +211,7 @@ class World:
             "group_documents": 64,
             "group_chunks": 512,
             "time_slice_s": 20.0,
+            "max_attempts": MAX_ATTEMPTS,
         }
         self.tools = Tools(
             ledger=self.catalog,

@@ -1,11 +1,21 @@
 """Batches: each line for itself, resumable, and never in the way of small jobs for long."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 
+import pytest
+
+from services.ingestor.ports import BatchStep, ClaimedJob, KeepGoing
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import VersionId
 from services.shared.contracts.jobs import JobState
 from tests.unit.ingestor.fake_catalog import SPACE
 from tests.unit.ingestor.fakes import World
+
+
+class Killed(BaseException):
+    """The worker process is gone: nobody handles it."""
 
 
 def _body(*lines: object) -> str:
@@ -79,7 +89,7 @@ def test_one_document_that_cannot_be_embedded_fails_alone() -> None:
     assert not world.vectors.ids("d3")
 
 
-def test_an_outage_fails_the_batch_and_a_retry_goes_on() -> None:
+def test_an_outage_puts_the_batch_off_and_it_goes_on_where_it_was() -> None:
     world = World(group_documents=2)
     job = world.catalog.send_batch(world.originals, _body(*_documents(6)))
     outage = RagstoneError(ErrorCode.VECTOR_STORE_UNAVAILABLE, "Chroma does not answer")
@@ -90,13 +100,77 @@ def test_an_outage_fails_the_batch_and_a_retry_goes_on() -> None:
 
     world.embedder.after_batch = away
     world.worker.answer(job)
-    assert world.state(job) == JobState.FAILED
+    assert world.state(job) == JobState.QUEUED
+    assert world.bell.rung == [], "it is rung again after a while, not at once"
     assert "Chroma does not answer" in (world.catalog.reasons[job] or "")
     assert sorted(world.catalog.items[job]) == [1, 2], "no document is blamed for the outage"
     world.embedder.after_batch = world.vectors.error = None
-    world.catalog.retry(job)
     world.worker.answer(job)
     assert world.catalog.results[job]["succeeded"] == 6
+
+
+def test_an_outage_at_the_last_attempt_fails_the_batch_and_blames_no_line() -> None:
+    world = World(group_documents=2)
+    job = world.catalog.send_batch(world.originals, _body(*_documents(4)))
+    world.vectors.error = RagstoneError(ErrorCode.VECTOR_STORE_UNAVAILABLE, "Chroma does not answer")
+    for expected in (JobState.QUEUED, JobState.QUEUED, JobState.FAILED):
+        world.worker.answer(job)
+        assert world.state(job) == expected
+    assert not world.catalog.items.get(job)
+
+
+def test_a_line_that_kills_its_worker_is_left_behind_at_the_end() -> None:
+    world = World(group_documents=4)
+    job = world.catalog.send_batch(world.originals, _body(*_documents(6)))
+
+    def deadly(texts: Sequence[str], keep_going: KeepGoing) -> list[list[float]]:
+        if any("Text number 2." in text for text in texts):
+            raise Killed
+        return [[1.0]] * len(texts)
+
+    world.embedder.embed = deadly  # type: ignore[method-assign]
+    for _ in range(3):
+        with pytest.raises(Killed):
+            world.worker.answer(job)
+        world.catalog.retry(job)
+    assert [item.state for item in world.catalog.items[job].values()] == ["succeeded", "succeeded", "failed"]
+    world.worker.answer(job)
+    assert world.catalog.results[job] == {"documents": 6, "succeeded": 5, "failed": 1, "unchanged": 0}
+
+
+def test_the_last_attempt_clears_a_line_that_was_not_at_fault() -> None:
+    world = World(group_documents=4)
+    job = world.catalog.send_batch(world.originals, _body(*_documents(6)))
+    world.catalog.jobs[job] = replace(world.catalog.jobs[job], attempts=2)
+    world.worker.answer(job)
+    assert world.catalog.results[job]["succeeded"] == 6
+
+
+def test_only_the_line_that_the_catalog_refuses_fails() -> None:
+    world = World()
+    job = world.catalog.send_batch(world.originals, _body(*_documents(5)))
+    record = world.catalog.record
+
+    def refusing(job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
+        if any(step.prepared and step.document_id == "d3" for step in steps):
+            raise RagstoneError(ErrorCode.INVALID_REQUEST, "the catalog cannot store a value that was sent")
+        return record(job, steps, total)
+
+    world.catalog.record = refusing  # type: ignore[method-assign]
+    world.worker.answer(job)
+    assert {n for n, item in world.catalog.items[job].items() if item.state == JobState.FAILED} == {4}
+    assert "line 4: d3: the catalog cannot store" in (world.catalog.warnings[job] or "")
+    assert world.vectors.ids("d2")
+    assert not world.vectors.ids("d3")
+
+
+@pytest.mark.parametrize("id", ["/a", "a/", " a", "a/../b", "a/source", "a\tb", "x" * 513])
+def test_an_id_that_no_url_can_name_fails_its_line(id: str) -> None:
+    world = World()
+    job = world.catalog.send_batch(world.originals, _body({"id": id, "text": "Good."}, {"id": "ok", "text": "Good."}))
+    world.worker.answer(job)
+    assert [item.state for item in world.catalog.items[job].values()] == ["failed", "succeeded"]
+    assert "line 1: document id" in (world.catalog.items[job][1].reason or "")
 
 
 def test_the_same_document_twice_ends_as_the_later_line() -> None:

@@ -68,11 +68,14 @@ def test_one_document_that_cannot_be_embedded_fails_alone() -> None:
     assert not world.vectors.ids("bad")
 
 
-def test_a_vector_store_that_is_away_fails_the_job_and_publishes_nothing() -> None:
+def test_a_vector_store_that_is_away_puts_the_job_off_and_fails_it_in_the_end() -> None:
     world = World()
     world.vectors.error = RagstoneError(ErrorCode.VECTOR_STORE_UNAVAILABLE, "Chroma does not answer; is it running?")
     job = world.run("one", "Good text.")
-    assert world.state(job) == JobState.FAILED
+    for expected in (JobState.QUEUED, JobState.QUEUED, JobState.FAILED):
+        assert world.state(job) == expected
+        world.worker.answer(job)
+    assert world.bell.rung == []
     assert world.catalog.reasons[job] == "one.md: Chroma does not answer; is it running?"
     assert world.catalog.live("one") is None
 
