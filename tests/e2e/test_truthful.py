@@ -1,6 +1,7 @@
 """What a visitor, a developer and an owner may rely on, through the running system."""
 
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,30 @@ def test_a_succeeded_job_is_visible_at_once_and_the_old_text_is_gone(visitor: Vi
         said = visitor.ask("What is the door code of the harbour master?")["text"]
         assert str(4000 + n) in said
         assert str(4000 + n - 1) not in said
+
+
+def test_a_document_that_is_replaced_all_the_while_answers_all_the_while(visitor: Visitor, stack: Stack) -> None:
+    def version(n: int) -> str:
+        return f"The lighthouse keeper of Zanvoort is called Theodora Blom. This is notice number {n}."
+
+    visitor.add(version(0), "keeper")
+    replaced = threading.Event()
+    statuses: list[str] = []
+
+    def keep_asking() -> None:
+        other = Visitor(stack, visitor.http.headers["Ragstone-Space"])
+        while not replaced.is_set():
+            answer = other.ask("What is the lighthouse keeper of Zanvoort called?")
+            statuses.append(answer["status"] if "Theodora" in answer["text"] else f"said {answer['text']}")
+
+    asking = threading.Thread(target=keep_asking)
+    asking.start()
+    for n in range(1, 9):
+        visitor.add(version(n), "keeper")
+    replaced.set()
+    asking.join()
+    assert len(statuses) >= 8
+    assert set(statuses) == {"answered"}
 
 
 @pytest.mark.parametrize(
