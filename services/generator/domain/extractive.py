@@ -65,10 +65,6 @@ LEXICAL = Weights(similarity=0.0, coverage=4.27, hint=0.98, bias=-5.46, slope=0.
 THRESHOLD = 0.22
 """Nine in ten of the answerable questions reach this confidence."""
 
-LEAST_SIMILARITY = 0.25
-"""A sentence further from the question than this, by cosine, is not about it although the words agree: "thanks!"
-is no question after the person who is quoted with that word."""
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -103,7 +99,7 @@ def choose(
     rated = [
         _Rated(one, weights.logit(signals(question, passages, one, scores[at] if scores is not None else None)))
         for at, one in enumerate(found)
-        if one.passage in able and (scores is None or scores[at].similarity >= LEAST_SIMILARITY)
+        if one.passage in able
     ]
     if not rated:
         return Choice((), 0.0)

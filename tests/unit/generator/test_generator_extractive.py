@@ -42,18 +42,6 @@ def test_an_unrelated_question_gets_nothing() -> None:
     assert choice.confidence < extractive.THRESHOLD
 
 
-def test_the_same_words_far_from_the_question_are_no_answer() -> None:
-    thanks = passage('Juno answers difficult feedback with "thank you, I will think about it".', title="Feedback")
-    found = candidates("thanks!", [thanks])
-
-    def chosen(similarity: float) -> Choice:
-        scores = [TextScore(similarity=similarity, coverage=1.0) for _ in found]
-        return choose("thanks!", [thanks], found, scores, threshold=extractive.THRESHOLD)
-
-    assert chosen(extractive.LEAST_SIMILARITY - 0.01).sentences == ()
-    assert chosen(extractive.LEAST_SIMILARITY + 0.2).sentences
-
-
 def test_no_passages_no_answer() -> None:
     assert ask("Anything?") == Choice((), 0.0)
 
