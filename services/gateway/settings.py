@@ -15,6 +15,10 @@ class GatewaySettings(BaseSettings):
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; the default is this machine only")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on")
+    allowed_origins: list[str] = Field(
+        default_factory=list,
+        description='Web addresses beside its own whose pages may send to it, as ["https://example.com"]',
+    )
     profile: Path | None = Field(
         default=None, description="YAML file that says who the content is about; null is a neutral profile"
     )

@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 
 from services.gateway.app import documents, jobs, pages, questions
 from services.gateway.app.limits import BodyLimit
+from services.gateway.app.origins import OwnOrigin
 from services.gateway.wiring import Gateway
 from services.shared.contracts.health import Readiness
 from services.shared.kit.http_app import service_app
@@ -30,6 +31,7 @@ def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _not
 
     app = service_app(service="gateway", title="Ragstone", lifespan=lifespan, ready=_ready)
     app.state.gateway = gateway
+    app.user_middleware.append(Middleware(OwnOrigin, allowed=gateway.settings.allowed_origins))
     # Innermost, so that a refusal carries the request's id and becomes a problem document.
     app.user_middleware.append(
         Middleware(BodyLimit, upload_path=documents.UPLOAD_PATH, upload_bytes=gateway.settings.body_max_bytes)

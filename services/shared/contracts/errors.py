@@ -22,6 +22,7 @@ class ErrorCode(StrEnum):
     JOB_STATE_CONFLICT = "job_state_conflict"
     ROUTE_NOT_FOUND = "route_not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
+    ORIGIN_NOT_ALLOWED = "origin_not_allowed"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     BODY_TOO_LARGE = "body_too_large"
     UNREADABLE_DOCUMENT = "unreadable_document"
@@ -51,6 +52,7 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.JOB_STATE_CONFLICT: 409,
     ErrorCode.ROUTE_NOT_FOUND: 404,
     ErrorCode.METHOD_NOT_ALLOWED: 405,
+    ErrorCode.ORIGIN_NOT_ALLOWED: 403,
     ErrorCode.UNSUPPORTED_MEDIA_TYPE: 415,
     ErrorCode.BODY_TOO_LARGE: 413,
     ErrorCode.UNREADABLE_DOCUMENT: 422,
