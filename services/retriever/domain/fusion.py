@@ -28,8 +28,7 @@ def fuse(lists: Iterable[RankedList], depth: int, k: int = RRF_K) -> list[Fused]
     A list that names a chunk twice counts its best rank only. Agreement counts within the first ``depth`` hits
     of a list; what comes later is there for callers who want a long ranking, follows in the order of its best
     rank, and has the score of that rank alone. So the beginning is the same however long a ranking is asked
-    for, scores never rise from one passage to the next, and it ranks better than agreement among far hits
-    (scifact-train, nDCG@10: 0.719 against 0.712 for lists of 100 fused whole).
+    for, and scores never rise from one passage to the next.
 
     The order is total and depends on nothing but the lists: by score, then best rank, then chunk id. The sum
     is exact, so the order of the lists does not matter.
