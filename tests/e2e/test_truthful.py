@@ -178,23 +178,26 @@ def test_a_document_that_is_replaced_all_the_while_answers_all_the_while(visitor
         return f"The lighthouse keeper of Zanvoort is called Theodora Blom. This is notice number {n}."
 
     visitor.add(version(0), "keeper")
-    replaced = threading.Event()
+    asked_enough = threading.Event()
     statuses: list[str] = []
 
     def keep_asking() -> None:
         other = Visitor(stack, visitor.http.headers["Ragstone-Space"])
-        while not replaced.is_set():
-            answer = other.ask("What is the lighthouse keeper of Zanvoort called?")
-            statuses.append(answer["status"] if "Theodora" in answer["text"] else f"said {answer['text']}")
+        try:
+            for _ in range(10):
+                answer = other.ask("What is the lighthouse keeper of Zanvoort called?")
+                statuses.append(answer["status"] if "Theodora" in answer["text"] else f"said {answer['text']}")
+        finally:
+            asked_enough.set()
 
     asking = threading.Thread(target=keep_asking)
     asking.start()
-    for n in range(1, 9):
-        visitor.add(version(n), "keeper")
-    replaced.set()
+    replaced = 0
+    while not asked_enough.is_set() or replaced < 3:
+        replaced += 1
+        visitor.add(version(replaced), "keeper")
     asking.join()
-    assert len(statuses) >= 8
-    assert set(statuses) == {"answered"}
+    assert statuses == ["answered"] * 10
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ async def test_a_full_queue_says_busy_at_once_and_says_when_to_come_back(
     began = time.perf_counter()
     with pytest.raises(RagstoneError) as caught:
         await queue.questions(["one too many"])
-    assert time.perf_counter() - began < 0.1
+    assert time.perf_counter() - began < 1
     assert caught.value.code == ErrorCode.BUSY
     assert caught.value.retry_after_s
     model.let_through(10)
