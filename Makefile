@@ -14,11 +14,12 @@ CORPUS ?= corpus
 override CORPUS := $(patsubst ~/%,$(HOME)/%,$(CORPUS))
 QUESTION ?= $(if $(filter corpus,$(CORPUS)),What has Juno Tarkwell not done with Kubernetes?)
 URL ?= http://127.0.0.1:$(or $(RAGSTONE_PORT),8000)
+MODELS ?= smollm2
 PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test test-unit test-postgres check check-code eval bench lock clean
+.PHONY: help setup run up down test test-unit test-postgres check check-code eval bench models lock clean
 
 help: ## This list
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -59,6 +60,9 @@ bench: $(VENV)/.dev ## Retrieval measured on a collection with judgements: make 
 	@test -n "$(DATA)" || { echo "Name a folder of corpus, queries and judgements: make bench DATA=FOLDER"; exit 2; }
 	$(BIN)/ragstone up --background
 	$(BIN)/python -m benchmarks.ir_through_system $(DATA) --url $(URL)
+
+models: $(VENV)/.dev ## Fetch small language models for tests and evaluation: make models MODELS="smollm2 qwen0.5b qwen1.5b"
+	$(BIN)/python -m benchmarks.fetch_models $(MODELS)
 
 lock: ## Write constraints.txt anew from what pyproject.toml allows (takes minutes)
 	sh .ci/lock

@@ -25,6 +25,11 @@ class GatewaySettings(BaseSettings):
     question_max_chars: int = Field(default=2000, ge=1, description="Longest question, Unicode code points")
     document_max_bytes: int = Field(default=20_000_000, ge=1, description="Largest single document, bytes")
     body_max_bytes: int = Field(default=100_000_000, ge=1, description="Largest upload of several documents, bytes")
+    answer_keep_s: int = Field(
+        default=86_400,
+        ge=0,
+        description="How long Redis remembers an answer for feedback on it, seconds; 0 remembers none",
+    )
     retriever_timeout_s: float = Field(default=30.0, gt=0, description="Longest wait for passages, seconds")
     generator_timeout_s: float = Field(
         default=180.0, gt=0, description="Longest silence of the generator, a cold model's load included, seconds"

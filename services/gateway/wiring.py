@@ -4,7 +4,11 @@ import time
 import uuid
 from dataclasses import dataclass
 
+from services.gateway.adapters.answers import RedisAnswers
 from services.gateway.adapters.catalog.documents import CatalogDocuments
+from services.gateway.adapters.catalog.evaluations import CatalogEvaluations
+from services.gateway.adapters.catalog.feedback import CatalogFeedback
+from services.gateway.adapters.catalog.golden import CatalogGolden
 from services.gateway.adapters.catalog.jobs import CatalogJobs
 from services.gateway.adapters.catalog.live import CatalogLiveTexts
 from services.gateway.adapters.generator import HttpGenerator
@@ -14,10 +18,17 @@ from services.gateway.adapters.profile import load_profile
 from services.gateway.adapters.queue import WorkerBell
 from services.gateway.adapters.retriever import HttpRetriever
 from services.gateway.flow.ask import AskFlow
+from services.gateway.flow.curate import CurateFlow
+from services.gateway.flow.evaluate import EvaluateFlow
 from services.gateway.flow.find import FindFlow
 from services.gateway.flow.jobs import JobFlow
+from services.gateway.flow.judge import JudgeFlow
 from services.gateway.flow.submit import SubmitFlow
-from services.gateway.ports import Bell, Documents, Generator, JobNews, Jobs, LiveTexts, Originals, Parts, Retriever
+from services.gateway.ports.answering import Answers, Generator, LiveTexts, Retriever
+from services.gateway.ports.documents import Documents, Originals
+from services.gateway.ports.evaluation import Evaluations, FeedbackBook, Golden
+from services.gateway.ports.jobs import Bell, JobNews, Jobs
+from services.gateway.ports.parts import Parts
 from services.gateway.settings import GatewaySettings
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
@@ -38,6 +49,10 @@ class Outside:
     live_texts: LiveTexts
     documents: Documents
     jobs: Jobs
+    evaluations: Evaluations
+    golden: Golden
+    feedback: FeedbackBook
+    answers: Answers
     originals: Originals
     bell: Bell
     news: JobNews
@@ -54,8 +69,14 @@ class Gateway:
     ask: AskFlow
     submit: SubmitFlow
     watch: JobFlow
+    evaluate: EvaluateFlow
+    curate: CurateFlow
+    judge: JudgeFlow
     documents: Documents
     jobs: Jobs
+    evaluations: Evaluations
+    golden: Golden
+    feedback: FeedbackBook
     originals: Originals
     parts: Parts
 
@@ -73,6 +94,7 @@ def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) ->
         find=find,
         generator=outside.generator,
         record=outside.live_texts,
+        answers=outside.answers,
         profile=profile,
         clock=time.perf_counter,
         new_id=lambda: uuid.uuid4().hex,
@@ -92,8 +114,14 @@ def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) ->
         ask=ask,
         submit=submit,
         watch=watch,
+        evaluate=EvaluateFlow(evaluations=outside.evaluations, bell=outside.bell),
+        curate=CurateFlow(golden=outside.golden, bell=outside.bell),
+        judge=JudgeFlow(answers=outside.answers, feedback=outside.feedback, keep_s=settings.answer_keep_s),
         documents=outside.documents,
         jobs=outside.jobs,
+        evaluations=outside.evaluations,
+        golden=outside.golden,
+        feedback=outside.feedback,
         originals=outside.originals,
         parts=outside.parts,
     )
@@ -106,6 +134,7 @@ class Wiring:
         state, redis, services = StateSettings(), RedisSettings(), ServiceSettings()
         self._catalog = Catalog(state.catalog_url)
         self._events = JobEventListener(redis)
+        self._answers = RedisAnswers(redis, keep_s=settings.answer_keep_s)
         self._retriever = ServiceClient(
             name="retriever",
             base_url=services.retriever_url,
@@ -124,6 +153,10 @@ class Wiring:
             live_texts=CatalogLiveTexts(self._catalog),
             documents=CatalogDocuments(self._catalog),
             jobs=CatalogJobs(self._catalog),
+            evaluations=CatalogEvaluations(self._catalog),
+            golden=CatalogGolden(self._catalog),
+            feedback=CatalogFeedback(self._catalog),
+            answers=self._answers,
             originals=BlobOriginals(Blobs(state.blob_dir), self._catalog),
             bell=WorkerBell(impatient_bell(redis, JobSettings()), self._catalog),
             news=self._events,
@@ -147,4 +180,5 @@ class Wiring:
         await self._retriever.close()
         await self._generator.close()
         await self._events.close()
+        await self._answers.close()
         self._catalog.close()

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from services.generator.domain import extractive, guardrail, support, terms
 from services.generator.domain.candidates import candidates
@@ -125,7 +125,8 @@ class WriteFlow:
         if prompt.used < len(request.passages):
             writing.degrade("passages_dropped")
         if not prompt.used:
-            self._note("writer_failed", "The first passage does not fit the model's window; raise RAGSTONE_NUM_CTX.")
+            why = "The first passage does not fit the model's window; raise RAGSTONE_NUM_CTX and the server's own."
+            self._note("writer_failed", why)
             writing.degrade("writer_failed")
             return
         writing.passages = request.passages[: prompt.used]
@@ -152,7 +153,7 @@ class WriteFlow:
             self._note("writer_failed", error.detail)
             writing.degrade("writer_failed")
             return
-        yield writing.done(WriterModel(writer="ollama", name=writer.name), _confidence(writing), writing.over)
+        yield writing.done(WriterModel(writer=writer.kind, name=writer.name), _confidence(writing), writing.over)
 
     async def _checked(self, writing: _Writing, written: Written) -> SentenceWritten | None:
         """The sentence as it may leave, or None: noted as dropped, or the end of the writing."""
@@ -166,9 +167,19 @@ class WriteFlow:
             return None
         if any(terms.likeness(written.text, other.text) >= REPEATED for other in writing.sent):
             return None
+        verdict = await self._supported(writing, written)
+        if not verdict.spans and written.cited:
+            # Small models often miss the number of the right passage by one; the sentence may be true all the same.
+            verdict = await self._supported(writing, replace(written, cited=()))
+        if not verdict.spans:
+            writing.dropped.append(_dropped(written, verdict.score))
+            return None
+        return SentenceWritten(event="sentence", text=written.text, spans=list(verdict.spans), score=verdict.score)
+
+    async def _supported(self, writing: _Writing, written: Written) -> support.Support:
         found = support.sources(written, writing.passages)
         scores = await self._scores(writing, written.text, [one.text for one in found])
-        verdict = support.judge(
+        return support.judge(
             written,
             writing.passages,
             found,
@@ -176,10 +187,6 @@ class WriteFlow:
             persona=writing.request.persona,
             threshold=self._support_threshold,
         )
-        if not verdict.spans:
-            writing.dropped.append(_dropped(written, verdict.score))
-            return None
-        return SentenceWritten(event="sentence", text=written.text, spans=list(verdict.spans), score=verdict.score)
 
     async def _scores(self, writing: _Writing, question: str, texts: Sequence[str]) -> list[TextScore] | None:
         """The retriever's scores, or None: words alone have to do."""

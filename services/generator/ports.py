@@ -34,6 +34,11 @@ class Writer(Protocol):
     """A language model behind a server."""
 
     @property
+    def kind(self) -> str:
+        """Which of the writers this is, as answers name it."""
+        ...
+
+    @property
     def name(self) -> str:
         """The model's name."""
         ...

@@ -2,11 +2,16 @@
 
 from typing import Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings
 
 from services.generator.domain import extractive, support
 from services.shared.kit.settings import TABLE
+
+
+def _formerly(name: str) -> AliasChoices:
+    """The setting's variable, and the one it had when Ollama was the only model server."""
+    return AliasChoices(f"RAGSTONE_WRITER_{name}", f"RAGSTONE_OLLAMA_{name}")
 
 
 class GeneratorSettings(BaseSettings):
@@ -16,9 +21,12 @@ class GeneratorSettings(BaseSettings):
 
     host: str = Field(default="127.0.0.1", description="Address that the service listens on")
     generator_port: int = Field(default=8003, ge=1, le=65535, description="Port of the generator")
-    writer: Literal["auto", "extractive", "ollama"] = Field(
+    writer: Literal["auto", "extractive", "ollama", "openai"] = Field(
         default="auto",
-        description="auto: the model while Ollama answers at OLLAMA_HOST, else verbatim sentences; or one of both",
+        description=(
+            "ollama or openai (any server of OpenAI's chat API): that model while it answers, else verbatim sentences;"
+            " extractive: those alone; auto: ollama if OLLAMA_HOST is set, else openai if RAGSTONE_OPENAI_URL is"
+        ),
     )
     ollama_host: str | None = Field(
         default=None,
@@ -27,14 +35,45 @@ class GeneratorSettings(BaseSettings):
     )
     ollama_model: str = Field(default="qwen3:8b", description="The model that writes; pull it first")
     ollama_keep_alive: str = Field(default="30m", description="How long Ollama keeps the unused model loaded")
-    ollama_probe_s: float = Field(default=60.0, gt=0, description="Time between two looks at Ollama, seconds")
-    ollama_cold_timeout_s: float = Field(
-        default=300.0, gt=0, description="Longest wait for the first words, a model load included, seconds"
+    openai_url: str | None = Field(
+        default=None, description="Address of llama.cpp, vLLM or their like, such as http://127.0.0.1:8080"
     )
-    ollama_idle_timeout_s: float = Field(default=30.0, gt=0, description="Longest silence between words, seconds")
-    ollama_parallel: int = Field(default=2, ge=1, description="Answers that the model writes at once")
-    ollama_waiting: int = Field(default=4, ge=0, description="Questions that may wait for the model; more are busy")
-    num_ctx: int = Field(default=8192, ge=1024, description="The model's window for prompt and answer, tokens")
+    openai_model: str | None = Field(
+        default=None, description="The model that writes; null: the first one that the server names"
+    )
+    openai_api_key: SecretStr | None = Field(default=None, description="Key that the server wants, if it wants one")
+    writer_probe_s: float = Field(
+        default=60.0,
+        gt=0,
+        validation_alias=_formerly("PROBE_S"),
+        description="Time between two looks at the model's server, seconds",
+    )
+    writer_cold_timeout_s: float = Field(
+        default=300.0,
+        gt=0,
+        validation_alias=_formerly("COLD_TIMEOUT_S"),
+        description="Longest wait for the first words, a model load included, seconds",
+    )
+    writer_idle_timeout_s: float = Field(
+        default=30.0,
+        gt=0,
+        validation_alias=_formerly("IDLE_TIMEOUT_S"),
+        description="Longest silence between words, seconds",
+    )
+    writer_parallel: int = Field(
+        default=2, ge=1, validation_alias=_formerly("PARALLEL"), description="Answers that the model writes at once"
+    )
+    writer_waiting: int = Field(
+        default=4,
+        ge=0,
+        validation_alias=_formerly("WAITING"),
+        description="Questions that may wait for the model; more are busy",
+    )
+    num_ctx: int = Field(
+        default=8192,
+        ge=1024,
+        description="The model's window for prompt and answer, tokens; an openai server may tell a smaller one",
+    )
     num_predict: int = Field(default=400, ge=16, description="Longest answer of the model, tokens")
     temperature: float = Field(default=0.1, ge=0, le=2, description="Freedom of the model's wording")
     answer_threshold: float = Field(

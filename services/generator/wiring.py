@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from services.generator.adapters.ollama_writer import OllamaWriter
+from services.generator.adapters.openai_writer import OpenAIWriter
 from services.generator.adapters.retriever_scorer import RetrieverScorer
 from services.generator.flow import WriteFlow
 from services.generator.settings import GeneratorSettings
@@ -18,7 +19,10 @@ from services.shared.kit.settings import ServiceSettings
 log = get_logger(__name__)
 
 DEFAULT_OLLAMA = "http://127.0.0.1:11434"
-"""Where Ollama is sought when it is demanded but no address is set."""
+DEFAULT_OPENAI = "http://127.0.0.1:8080"
+"""Where a server is sought when it is demanded but no address is set: Ollama's usual port, and llama.cpp's."""
+
+ModelWriter = OllamaWriter | OpenAIWriter
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Generator:
 
     flow: WriteFlow
     scorer: RetrieverScorer
-    writer: OllamaWriter | None
+    writer: ModelWriter | None
     demanded: bool
     """The operator wants the model and nothing else: its absence is a fault, not a choice."""
 
@@ -41,13 +45,13 @@ class Generator:
             return PartHealth(ready=True, detail="extractive: sentences of the documents, word for word")
         state = self.writer.state()
         if state.ready:
-            return PartHealth(ready=True, detail=f"ollama: {state.detail}")
+            return PartHealth(ready=True, detail=f"{self.writer.kind}: {state.detail}")
         return PartHealth(ready=not self.demanded, detail=f"extractive, in place of the model: {state.detail}")
 
 
 @contextlib.asynccontextmanager
 async def running(settings: GeneratorSettings, services: ServiceSettings) -> AsyncIterator[Generator]:
-    """A generator with its connections and its look-out for Ollama; all are gone afterwards."""
+    """A generator with its connections and its look-out for the model's server; all are gone afterwards."""
     client = ServiceClient(
         name="retriever",
         base_url=services.retriever_url,
@@ -65,10 +69,10 @@ async def running(settings: GeneratorSettings, services: ServiceSettings) -> Asy
     )
     lookout = None
     if writer:
-        await writer.probe()
-        lookout = asyncio.create_task(_look_out(writer, settings.ollama_probe_s))
+        await _look(writer)
+        lookout = asyncio.create_task(_look_out(writer, settings.writer_probe_s))
     try:
-        yield Generator(flow, scorer, writer, demanded=settings.writer == "ollama")
+        yield Generator(flow, scorer, writer, demanded=settings.writer in ("ollama", "openai"))
     finally:
         if lookout:
             lookout.cancel()
@@ -78,14 +82,35 @@ async def running(settings: GeneratorSettings, services: ServiceSettings) -> Asy
         await scorer.close()
 
 
-async def _look_out(writer: OllamaWriter, every_s: float) -> None:
-    await asyncio.sleep(every_s)
-    await writer.keep_probing(every_s)
+async def _look(writer: ModelWriter) -> None:
+    """One look; what changed is told to the operator."""
+    before = writer.state()
+    await writer.probe()
+    if (after := writer.state()) != before:
+        log.info("writer_state", writer=writer.kind, ready=after.ready, detail=after.detail)
 
 
-def _writer(settings: GeneratorSettings) -> OllamaWriter | None:
-    if settings.writer == "extractive" or (settings.writer == "auto" and not settings.ollama_host):
-        return None
+async def _look_out(writer: ModelWriter, every_s: float) -> None:
+    while True:
+        await asyncio.sleep(every_s)
+        await _look(writer)
+
+
+def _writer(settings: GeneratorSettings) -> ModelWriter | None:
+    """The writer that is wanted; in doubt the one whose address is set, Ollama first."""
+    kind = settings.writer
+    if kind == "auto":
+        kind = "ollama" if settings.ollama_host else "openai" if settings.openai_url else "extractive"
+    match kind:
+        case "ollama":
+            return _ollama(settings)
+        case "openai":
+            return _openai(settings)
+        case _:
+            return None
+
+
+def _ollama(settings: GeneratorSettings) -> OllamaWriter:
     return OllamaWriter(
         host=settings.ollama_host or DEFAULT_OLLAMA,
         model=settings.ollama_model,
@@ -93,8 +118,24 @@ def _writer(settings: GeneratorSettings) -> OllamaWriter | None:
         num_predict=settings.num_predict,
         temperature=settings.temperature,
         keep_alive=settings.ollama_keep_alive,
-        cold_timeout_s=settings.ollama_cold_timeout_s,
-        idle_timeout_s=settings.ollama_idle_timeout_s,
-        parallel=settings.ollama_parallel,
-        waiting=settings.ollama_waiting,
+        cold_timeout_s=settings.writer_cold_timeout_s,
+        idle_timeout_s=settings.writer_idle_timeout_s,
+        parallel=settings.writer_parallel,
+        waiting=settings.writer_waiting,
+    )
+
+
+def _openai(settings: GeneratorSettings) -> OpenAIWriter:
+    key = settings.openai_api_key
+    return OpenAIWriter(
+        url=settings.openai_url or DEFAULT_OPENAI,
+        model=settings.openai_model or None,
+        api_key=key.get_secret_value() if key else None,
+        num_ctx=settings.num_ctx,
+        num_predict=settings.num_predict,
+        temperature=settings.temperature,
+        cold_timeout_s=settings.writer_cold_timeout_s,
+        idle_timeout_s=settings.writer_idle_timeout_s,
+        parallel=settings.writer_parallel,
+        waiting=settings.writer_waiting,
     )

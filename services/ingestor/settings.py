@@ -10,6 +10,7 @@ from services.shared.kit.settings import (
     JobSettings,
     LogSettings,
     RedisSettings,
+    ServiceSettings,
     StateSettings,
 )
 
@@ -30,7 +31,10 @@ class WorkSettings(BaseSettings):
     group_documents: int = Field(default=64, ge=1, description="Documents of a batch that are embedded together")
     group_chunks: int = Field(default=512, ge=1, description="Chunks after which a group is embedded and published")
     time_slice_s: float = Field(
-        default=20.0, gt=0, description="A batch makes way for other jobs after this long, seconds"
+        default=20.0, gt=0, description="A batch or an evaluation makes way for other jobs after this long, seconds"
+    )
+    ask_timeout_s: float = Field(
+        default=300.0, gt=0, description="Longest wait of an evaluation for one answer of the gateway, seconds"
     )
 
 
@@ -55,6 +59,23 @@ class ReconcilerSettings(BaseSettings):
     keep_jobs_days: float = Field(default=30.0, gt=0, description="Finished jobs are forgotten after this many days")
 
 
+class JudgeSettings(BaseSettings):
+    """The language model that judges answers in an evaluation, beside the rules; it should not be the writer."""
+
+    model_config = TABLE
+
+    judge_url: str | None = Field(
+        default=None,
+        description="Address of an OpenAI-compatible server (llama.cpp, vLLM, Ollama), with or without /v1;"
+        " null asks no judge",
+    )
+    judge_model: str = Field(
+        default="default", description="Model that the server is asked for; llama.cpp's own server ignores it"
+    )
+    judge_timeout_s: float = Field(default=120.0, gt=0, description="Longest wait for one verdict, seconds")
+    judge_max_tokens: int = Field(default=300, ge=16, description="Longest verdict, tokens")
+
+
 class IngestorSettings:
     """Every table that the ingestor reads."""
 
@@ -66,4 +87,6 @@ class IngestorSettings:
         self.chroma = ChromaSettings()
         self.embedder = EmbedderSettings()
         self.jobs = JobSettings()
+        self.judge = JudgeSettings()
+        self.services = ServiceSettings()
         self.logs = LogSettings()

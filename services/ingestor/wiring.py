@@ -10,9 +10,14 @@ from services.ingestor.adapters.background import one_behind
 from services.ingestor.adapters.batch_ledger import CatalogBatchLedger
 from services.ingestor.adapters.bell import PatientBell
 from services.ingestor.adapters.embedder import ModelEmbedder
+from services.ingestor.adapters.evaluations import CatalogEvaluations
+from services.ingestor.adapters.gateway import GatewayAsClient
+from services.ingestor.adapters.golden_content import CatalogGoldenContent
 from services.ingestor.adapters.housekeeping import CatalogHousekeeping
+from services.ingestor.adapters.judge import HttpJudge
 from services.ingestor.adapters.leases import Heartbeats
 from services.ingestor.adapters.ledger import CatalogLedger
+from services.ingestor.adapters.likeness import EmbeddedLikeness
 from services.ingestor.adapters.originals import BlobOriginals
 from services.ingestor.adapters.owner import this_process
 from services.ingestor.adapters.parsers.files import FileParsers
@@ -20,11 +25,14 @@ from services.ingestor.adapters.rounds import Step
 from services.ingestor.adapters.vectors import ChromaVectors
 from services.ingestor.flow.reconcile import Reconciler
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports import Rules, Tools
+from services.ingestor.ports.content import Embedder
+from services.ingestor.ports.evaluation import EvaluationTools
+from services.ingestor.ports.tools import Rules, Tools
 from services.ingestor.settings import IngestorSettings
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.kit.events import JobEventSender
+from services.shared.kit.http_app import product_version
 from services.shared.kit.queue import impatient_bell
 from services.shared.models.loader import LazyEmbedder
 
@@ -47,15 +55,17 @@ def tools(settings: IngestorSettings, catalog: Catalog, lazy: LazyEmbedder) -> T
     """What the flows work with."""
     owner, lease_s, work = this_process(), settings.jobs.lease_s, settings.work
     events = JobEventSender(settings.redis)
+    embedder = ModelEmbedder(lazy, SoftTimeLimitExceeded)
     return Tools(
         ledger=CatalogLedger(catalog, events, owner, lease_s, now, settings.jobs.max_attempts),
         batches=CatalogBatchLedger(catalog, events, owner, lease_s, now),
         leases=Heartbeats(catalog, owner, lease_s, now),
         originals=BlobOriginals(Blobs(settings.state.blob_dir)),
         parsers=FileParsers(work.max_document_bytes, SoftTimeLimitExceeded),
-        embedder=ModelEmbedder(lazy, SoftTimeLimitExceeded),
+        embedder=embedder,
         vectors=ChromaVectors(settings.chroma.chroma_url, catalog, lambda: lazy.get().spec, now),
         bell=_bell(settings),
+        evaluation=evaluation_tools(settings, catalog, embedder),
         one_behind=one_behind,
         clock=time.monotonic,
         rules=Rules(
@@ -69,6 +79,27 @@ def tools(settings: IngestorSettings, catalog: Catalog, lazy: LazyEmbedder) -> T
             max_attempts=settings.jobs.max_attempts,
         ),
         time_up=SoftTimeLimitExceeded,
+    )
+
+
+def evaluation_tools(settings: IngestorSettings, catalog: Catalog, embedder: Embedder) -> EvaluationTools:
+    """What the evaluating flows work with, beside the worker's own tools."""
+    table = settings.judge
+    judge = None
+    if table.judge_url:
+        judge = HttpJudge(
+            url=table.judge_url,
+            model=table.judge_model,
+            timeout_s=table.judge_timeout_s,
+            max_tokens=table.judge_max_tokens,
+        )
+    return EvaluationTools(
+        records=CatalogEvaluations(catalog),
+        system=GatewayAsClient(settings.services.gateway_url, settings.work.ask_timeout_s),
+        judge=judge,
+        likeness=EmbeddedLikeness(embedder),
+        content=CatalogGoldenContent(catalog, now),
+        described={"version": product_version(), "embedder": settings.embedder.embedder},
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -71,6 +71,7 @@ class Api:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.url = url.rstrip("/")
+        self.space = space
         self._client = httpx.Client(
             base_url=self.url,
             headers={} if space is None else {"Ragstone-Space": space},
@@ -87,7 +88,7 @@ class Api:
 
     def readiness(self) -> Readiness:
         """Of every part, as the gateway sees it."""
-        return self._message(Readiness, "GET", "/readyz", accept=(503,))
+        return self.message(Readiness, "GET", "/readyz", accept=(503,))
 
     def documents(self, origin: str | None = None) -> Iterator[Document]:
         """Every live document, or those of one mirrored folder."""
@@ -95,7 +96,7 @@ class Api:
         while True:
             found = {"limit": str(PAGE), "origin": origin, "cursor": cursor}
             params = {name: value for name, value in found.items() if value is not None}
-            page = self._message(DocumentList, "GET", "/v1/documents", params=params)
+            page = self.message(DocumentList, "GET", "/v1/documents", params=params)
             yield from page.items
             cursor = page.next_cursor
             if cursor is None:
@@ -104,7 +105,7 @@ class Api:
     def document(self, document_id: str) -> Document | None:
         """One live document, if there is one."""
         try:
-            return self._message(Document, "GET", f"/v1/documents/{quote(document_id)}")
+            return self.message(Document, "GET", f"/v1/documents/{quote(document_id)}")
         except RagstoneError as error:
             if error.code is ErrorCode.DOCUMENT_NOT_FOUND:
                 return None
@@ -114,39 +115,41 @@ class Api:
         """One job a file, in order."""
         manifest = _DESCRIPTIONS.dump_json([upload.description for upload in uploads], exclude_none=True)
         files = [("files", (upload.filename, upload.data, upload.media_type)) for upload in uploads]
-        answer = self._message(
-            SubmittedJobs, "POST", "/v1/documents", files=files, data={"manifest": manifest.decode()}
-        )
+        answer = self.message(SubmittedJobs, "POST", "/v1/documents", files=files, data={"manifest": manifest.decode()})
         return answer.jobs
 
     def submit_text(self, document: DocumentIn) -> SubmittedJob:
         """A document given as text."""
         body = document.model_dump(exclude_none=True)
-        return self._message(SubmittedJobs, "POST", "/v1/documents", json=body).jobs[0]
+        return self.message(SubmittedJobs, "POST", "/v1/documents", json=body).jobs[0]
 
     def submit_batch(self, lines: bytes) -> SubmittedJob:
         """Many documents, one JSON object a line; one job."""
         headers = {"Content-Type": "application/x-ndjson"}
-        return self._message(SubmittedJobs, "POST", "/v1/documents", content=lines, headers=headers).jobs[0]
+        return self.message(SubmittedJobs, "POST", "/v1/documents", content=lines, headers=headers).jobs[0]
 
     def delete(self, document_id: str) -> DeletionReceipt:
         """Forget a document."""
-        return self._message(DeletionReceipt, "DELETE", f"/v1/documents/{quote(document_id)}")
+        return self.message(DeletionReceipt, "DELETE", f"/v1/documents/{quote(document_id)}")
 
     def job(self, job_id: str) -> Job:
         """One job."""
-        return self._message(Job, "GET", f"/v1/jobs/{quote(job_id)}")
+        return self.message(Job, "GET", f"/v1/jobs/{quote(job_id)}")
 
     def jobs(self, state: str | None = None, limit: int = 20) -> JobList:
         """The newest jobs, and how many there are in each state."""
         params = {"limit": str(limit)} | ({} if state is None else {"state": state})
-        return self._message(JobList, "GET", "/v1/jobs", params=params)
+        return self.message(JobList, "GET", "/v1/jobs", params=params)
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancel a waiting job, or ask a running one to stop."""
+        return self.message(Job, "POST", f"/v1/jobs/{quote(job_id)}/cancel")
 
     def failed_items(self, job_id: str) -> Iterator[JobItem]:
         """Documents of a batch that failed."""
         params = {"limit": str(PAGE)}
         while True:
-            page = self._message(JobItemList, "GET", f"/v1/jobs/{quote(job_id)}/items", params=params)
+            page = self.message(JobItemList, "GET", f"/v1/jobs/{quote(job_id)}/items", params=params)
             yield from (item for item in page.items if item.state is JobState.FAILED)
             if page.next_cursor is None:
                 return
@@ -154,12 +157,12 @@ class Api:
 
     def search(self, request: SearchRequest) -> SearchResponse:
         """Passages, no writing."""
-        return self._message(SearchResponse, "POST", "/v1/search", json=request.model_dump(exclude_none=True))
+        return self.message(SearchResponse, "POST", "/v1/search", json=request.model_dump(exclude_none=True))
 
     def ask(self, request: AskRequest) -> Answer:
         """The whole answer at once."""
         body = request.model_dump(exclude_none=True) | {"stream": False}
-        return self._message(Answer, "POST", "/v1/ask", json=body, timeout=httpx.Timeout(300.0, connect=3.0))
+        return self.message(Answer, "POST", "/v1/ask", json=body, timeout=httpx.Timeout(300.0, connect=3.0))
 
     def ask_stream(self, request: AskRequest) -> Iterator[Event]:
         """The answer's events as they happen; the last is ``answer``.
@@ -180,9 +183,21 @@ class Api:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 
-    def _message(
+    def message(
         self, kind: type[Message], method: str, path: str, *, accept: tuple[int, ...] = (), **request: Any
     ) -> Message:
+        """What one door answers, as a message; ``accept`` names refusals that are one too."""
+        response = self._response(method, path, accept, request)
+        try:
+            return kind.model_validate_json(response.content)
+        except ValidationError as error:
+            raise Unreachable(f"{self.url} is not a gateway of this version of Ragstone.") from error
+
+    def done(self, method: str, path: str) -> None:
+        """One door whose answer says nothing more."""
+        self._response(method, path, (), {})
+
+    def _response(self, method: str, path: str, accept: tuple[int, ...], request: Mapping[str, Any]) -> httpx.Response:
         for attempt in range(BUSY_TRIES):
             try:
                 response = self._client.request(method, path, **request)
@@ -194,10 +209,7 @@ class Api:
             if refusal.retry_after_s is None or attempt == BUSY_TRIES - 1:
                 raise refusal
             time.sleep(min(refusal.retry_after_s, BUSY_WAIT_MAX_S))
-        try:
-            return kind.model_validate_json(response.content)
-        except ValidationError as error:
-            raise Unreachable(f"{self.url} is not a gateway of this version of Ragstone.") from error
+        return response
 
     def _refusal(self, response: httpx.Response) -> RagstoneError:
         try:

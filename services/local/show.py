@@ -65,6 +65,34 @@ class IngestBar(mirror.Progress):
             self._bar.update(self._task, stage=f"{job.document_id or job.kind}: {job.stage or 'begun'}{amount}")
 
 
+class JobBar:
+    """How far one job is; its total is known once it is under way."""
+
+    def __init__(self, console: Console, what: str) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("[dim]{task.fields[stage]}"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(what, total=None, stage="")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def seen(self, job: Job) -> None:
+        """The job as it is now."""
+        self._bar.update(self._task, total=job.total, completed=job.done, stage=job.stage or str(job.state))
+
+
 def report(console: Console, result: mirror.Report) -> None:
     """What an ingestion came to."""
     would = "would be " if result.dry_run else ""

@@ -86,6 +86,7 @@ def child_environment(site: Site, parts: Sequence[Part], environment: Mapping[st
         "RAGSTONE_CHROMA_URL": site.chroma_url,
         "RAGSTONE_RETRIEVER_URL": site.url_of("retriever"),
         "RAGSTONE_GENERATOR_URL": site.url_of("generator"),
+        "RAGSTONE_GATEWAY_URL": site.url,
     }
     return child
 

@@ -66,6 +66,16 @@ def words(value: str | None) -> str | None:
     return value
 
 
+def share(value: float) -> float:
+    """Between 0 and 1, and neither of them.
+
+    Raises: typer.BadParameter.
+    """
+    if not 0 < value < 1:
+        raise typer.BadParameter("it is not between 0 and 1.")
+    return value
+
+
 def sources(values: list[str]) -> list[str]:
     """Paths of which none is empty: an empty one, out of an unset variable, would mean the current folder.
 

@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from services.gateway.app import documents, jobs, pages, questions
-from services.gateway.app.limits import BodyLimit
+from services.gateway.app import documents, evaluations, feedback, golden, jobs, pages, questions
+from services.gateway.app.limits import BodyLimit, json_max_bytes
 from services.gateway.app.origins import OwnOrigin
+from services.gateway.settings import GatewaySettings
 from services.gateway.wiring import Gateway
 from services.shared.contracts.health import Readiness
 from services.shared.kit.http_app import service_app
@@ -33,12 +34,20 @@ def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _not
     app.state.gateway = gateway
     app.user_middleware.append(Middleware(OwnOrigin, allowed=gateway.settings.allowed_origins))
     # Innermost, so that a refusal carries the request's id and becomes a problem document.
-    app.user_middleware.append(
-        Middleware(BodyLimit, upload_path=documents.UPLOAD_PATH, upload_bytes=gateway.settings.body_max_bytes)
-    )
-    for door in (questions, documents, jobs, pages):
+    app.user_middleware.append(Middleware(BodyLimit, larger=_larger(gateway.settings)))
+    for door in (questions, documents, jobs, evaluations, golden, feedback, pages):
         app.include_router(door.router)
     return app
+
+
+def _larger(settings: GatewaySettings) -> dict[str, int]:
+    """Paths that take more than a question, each with its limit in bytes."""
+    questions_bytes = json_max_bytes(settings.document_max_bytes)
+    return {
+        documents.UPLOAD_PATH: settings.body_max_bytes,
+        evaluations.EVALUATIONS_PATH: questions_bytes,
+        golden.GOLDEN_PATH: questions_bytes,
+    }
 
 
 async def _ready(app: FastAPI) -> Readiness:

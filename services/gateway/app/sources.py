@@ -7,7 +7,7 @@ from fastapi import Request
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 
 from services.gateway.app.pages import page_response
-from services.gateway.ports import Source
+from services.gateway.ports.documents import Source
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {

@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
+from services.gateway.app.limits import json_max_bytes
 from services.gateway.domain.uploads import SentFile
 from services.gateway.wiring import Gateway
 from services.shared.contracts.documents import DocumentDescription, DocumentIn, SubmittedJobs
@@ -76,8 +77,7 @@ async def _form(request: Request, gateway: Gateway, space: SpaceId) -> Submitted
 
 
 async def _json(request: Request, gateway: Gateway, space: SpaceId) -> SubmittedJobs:
-    # In JSON a character may take three times its bytes in UTF-8 (such as \u0434).
-    limit = 3 * gateway.settings.document_max_bytes + _IN_MEMORY_BYTES
+    limit = json_max_bytes(gateway.settings.document_max_bytes)
     body = bytearray()
     async for piece in request.stream():
         body += piece

@@ -9,7 +9,7 @@ from services.gateway.domain.addressing import addresses_assistant
 from services.gateway.domain.answering import Written, declined_unasked, early_end, must_abstain, put_together
 from services.gateway.domain.citations import Numbering, Quoted, holds, quoted_sentence, with_markers
 from services.gateway.flow.find import FindFlow, Found
-from services.gateway.ports import Clock, Generator, LiveTexts
+from services.gateway.ports.answering import Answers, Clock, Generator, KeptAnswer, LiveTexts
 from services.shared.contracts.answers import (
     Answer,
     AnswerReason,
@@ -55,6 +55,7 @@ class AskFlow:
         find: FindFlow,
         generator: Generator,
         record: LiveTexts,
+        answers: Answers,
         profile: Profile,
         clock: Clock,
         new_id: Callable[[], str],
@@ -62,6 +63,7 @@ class AskFlow:
         self._find = find
         self._generator = generator
         self._record = record
+        self._answers = answers
         self._profile = profile
         self._clock = clock
         self._new_id = new_id
@@ -76,13 +78,24 @@ class AskFlow:
 
     async def events(self, space: SpaceId, asked: AskRequest, trace_id: str) -> AsyncGenerator[AskEvent, None]:
         """The same step by step; the Answer is the last event, and it alone is final."""
+        async with aclosing(self._told(space, asked, trace_id)) as told:
+            async for event in told:
+                if isinstance(event, Answer):
+                    self._answers.keep(space, _kept(asked, event))
+                yield event
+
+    async def _told(self, space: SpaceId, asked: AskRequest, trace_id: str) -> AsyncGenerator[AskEvent, None]:
         began = self._clock()
 
         def stage(name: str) -> StageEvent:
             return StageEvent(stage=name, elapsed_ms=self._ms_since(began))
 
         search = SearchRequest(
-            question=asked.question, filters=asked.filters, top_k=FINAL_PASSAGES, explain=asked.explain
+            question=asked.question,
+            filters=asked.filters,
+            top_k=FINAL_PASSAGES,
+            explain=asked.explain,
+            stages=asked.stages,
         )
         question = self._find.clean(search)
         yield stage("clean")
@@ -183,6 +196,13 @@ class AskFlow:
 
     def _ms_since(self, moment: float) -> float:
         return round(1000 * (self._clock() - moment), 1)
+
+
+def _kept(asked: AskRequest, answer: Answer) -> KeptAnswer:
+    """What a person needs to see again to judge the answer, and the documents whose words it holds."""
+    documents = list(dict.fromkeys(citation.document_id for citation in answer.citations))
+    # PostgreSQL keeps no NUL in a text, and searching takes it out too.
+    return KeptAnswer(answer.id, asked.question.replace("\0", ""), answer.text, answer.status, documents)
 
 
 def _overtaken(found: Found, draft: _Draft) -> bool:

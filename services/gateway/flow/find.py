@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from services.gateway.domain.citations import passage_holds
 from services.gateway.domain.cleaning import clean_question, refuse_broken_text
-from services.gateway.ports import Clock, LiveTexts, Retriever
+from services.gateway.ports.answering import Clock, LiveTexts, Retriever
 from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import Passage, RetrieveRequest, SearchRequest, SearchResponse

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 
-from services.gateway.ports import Bell, JobNews, Jobs
+from services.gateway.ports.jobs import Bell, JobNews, Jobs
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import JobId, SpaceId
 from services.shared.contracts.jobs import QUEUE_OF, Job

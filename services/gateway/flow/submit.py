@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from services.gateway.domain.uploads import NewDocument, SentFile, check_size, planned_files, planned_text
-from services.gateway.ports import Accepted, Bell, Documents, KeptDocument, Originals
+from services.gateway.ports.documents import Accepted, Documents, KeptDocument, Originals
+from services.gateway.ports.jobs import Bell
 from services.shared.contracts.documents import (
     DeletionReceipt,
     DocumentDescription,

@@ -10,17 +10,14 @@ import httpx
 import ollama
 from pydantic import ValidationError
 
+from services.generator.adapters.queueing import BUSY_RETRY_S, ModelQueue, paced
 from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import PartHealth
-from services.shared.kit.logs import get_logger
-
-log = get_logger(__name__)
 
 CONNECT_TIMEOUT_S = 3.0
 PROBE_TIMEOUT_S = 5.0
-BUSY_RETRY_S = 10
 
 _FAILURES = (
     ollama.ResponseError,
@@ -36,6 +33,8 @@ _FAILURES = (
 
 class OllamaWriter:
     """Streams from one model; a question beyond ``parallel`` waits, one beyond ``waiting`` is busy."""
+
+    kind = "ollama"
 
     def __init__(
         self,
@@ -58,11 +57,9 @@ class OllamaWriter:
         self._window = (num_ctx, num_predict)
         self._cold_timeout_s = cold_timeout_s
         self._idle_timeout_s = idle_timeout_s
-        self._slots = asyncio.Semaphore(parallel)
-        self._room = parallel + waiting
-        self._inside = 0
+        self._queue = ModelQueue(parallel=parallel, waiting=waiting)
         self._state = PartHealth(ready=False, detail=f"Ollama at {host} was not looked at yet.")
-        # Silence is timed here, around each piece: the first may wait for a model load.
+        # Silence is timed by paced(): the first words may wait for a model load.
         timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_S)
         self._client = ollama.AsyncClient(host=host, timeout=timeout, trust_env=False)
 
@@ -82,66 +79,45 @@ class OllamaWriter:
 
     def check_room(self) -> None:
         """Raises RagstoneError(BUSY) when the queue is full."""
-        if self._inside >= self._room:
-            detail = f"{self._inside} questions are already with the model; ask again in a moment."
-            raise RagstoneError(ErrorCode.BUSY, detail, retry_after_s=BUSY_RETRY_S)
+        self._queue.check_room()
 
     async def probe(self) -> None:
         """Look whether the server answers and holds the model."""
         try:
             async with asyncio.timeout(PROBE_TIMEOUT_S):
                 await self._client.show(self._model)
-            state = PartHealth(ready=True, detail=f"{self._model} of Ollama at {self._host}")
+            self._state = PartHealth(ready=True, detail=f"{self._model} of Ollama at {self._host}")
         except _FAILURES as error:
-            state = PartHealth(ready=False, detail=self._why(error))
-        if state != self._state:
-            log.info("writer_state", ready=state.ready, detail=state.detail)
-        self._state = state
-
-    async def keep_probing(self, every_s: float) -> None:
-        """Look again and again until cancelled."""
-        while True:
-            await self.probe()
-            await asyncio.sleep(every_s)
+            self._state = PartHealth(ready=False, detail=self._why(error))
 
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """The model's words as they come; see the port."""
-        self.check_room()
-        self._inside += 1
-        try:
-            async with self._slots, aclosing(self._stream(prompt)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        finally:
-            self._inside -= 1
+        async with self._queue.place(), aclosing(self._stream(prompt)) as pieces:
+            async for piece in pieces:
+                yield piece
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()  # type: ignore[no-untyped-call]
 
     async def _stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        limit = self._cold_timeout_s
         try:
-            parts = await self._open(prompt)
+            answered = await self._open(prompt)
+            parts = paced(answered, first_s=self._cold_timeout_s, next_s=self._idle_timeout_s)
             async with aclosing(parts):
-                while True:
-                    async with asyncio.timeout(limit):
-                        part = await anext(parts, None)
-                    if part is None:
-                        raise ConnectionError("the stream ended before the model was done")
-                    limit = self._idle_timeout_s
+                async for part in parts:
                     if part.done:
                         yield Piece(part.message.content or "", "length" if part.done_reason == "length" else "stop")
                         return
                     yield Piece(part.message.content or "")
+            raise ConnectionError("the stream ended before the model was done")
         except _FAILURES as error:
             raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, self._why(error), retry_after_s=BUSY_RETRY_S) from error
 
     async def _open(self, prompt: Prompt) -> AsyncGenerator[ollama.ChatResponse, None]:
-        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
         parts = await self._client.chat(
             model=self._model,
-            messages=messages,
+            messages=prompt.messages(),
             stream=True,
             think=False,
             options=self._options,

@@ -1,6 +1,7 @@
 """From a model's raw stream to sentences with their citations: thoughts out, sentences cut, markers read."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from services.generator.domain.sentences import split
@@ -9,7 +10,9 @@ _NUMBERS = r"\d{1,3}(?:\s*[,;]\s*\d{1,3})*"
 _MARKER = re.compile(
     rf"(?<![^\W\d_])(?<!_)\s*\[({_NUMBERS})\]|(?<=\w)\[({_NUMBERS})\](?=\s*(?:[.!?,;:\[]|$))|\s*【(\d{{1,3}})[^】]*】"
 )
-_AFTER_STOP = re.compile(rf"([.!?。！？][\"'”’)*]*)((?:\s*(?:\[{_NUMBERS}\]|【\d{{1,3}}[^】]*】))+)")
+_AFTER_STOP = re.compile(rf"([.!?。！？][\"'”’)*]*)((?:[^\S\n]*(?:\[{_NUMBERS}\]|【\d{{1,3}}[^】]*】))+)")
+_LEADING = re.compile(rf"\s*(?:(?:[-*•]|\d{{1,2}}[.)])\s+)?(?:\[{_NUMBERS}\]|【\d)")
+_LINE_OF_ITS_OWN = re.compile(r"(?<!\n)\n(?=\s*(?:\[\d|【\d))")
 _UNFINISHED_MARKER = re.compile(r"\s*(?:\[[\d\s,;]*|【[^】]*)$")
 _OPEN, _CLOSE = "<think>", "</think>"
 
@@ -55,41 +58,61 @@ class ThoughtFilter:
 
 
 class SentenceCutter:
-    """Gives a sentence out as soon as the next one has begun, so that a marker behind the full stop is in it."""
+    """Gives a sentence out as soon as the next one has begun, so that a marker behind the full stop is in it.
+
+    A model that begins with a marker puts them all in front; then, and at the beginning of a line, a marker belongs
+    to what follows. What holds no word is no sentence.
+    """
 
     def __init__(self, passages: int) -> None:
         self._passages = passages
         self._thoughts = ThoughtFilter()
         self._buffer = ""
+        self._in_front: bool | None = None
 
     def feed(self, piece: str) -> list[Written]:
         """Sentences that ``piece`` completed."""
         text, forget = self._thoughts.feed(piece)
-        self._buffer = text if forget else self._buffer + text
-        whole = _AFTER_STOP.sub(r"\2\1", self._buffer)
+        if forget:
+            self._buffer, self._in_front = "", None
+        self._buffer += text
+        whole = self._tidied()
         cut = _UNFINISHED_MARKER.search(whole)
         spans = split(whole[: cut.start()] if cut else whole)
         if len(spans) < 2:
             return []
         self._buffer = whole[spans[-1].start :]
-        return [self._read(whole[span.start : span.end]) for span in spans[:-1]]
+        return self._read(whole[span.start : span.end] for span in spans[:-1])
 
     def finish(self, *, cut_off: bool) -> list[Written]:
         """The rest; a sentence that the model's limit cut off is left out."""
-        whole = _AFTER_STOP.sub(r"\2\1", self._buffer + self._thoughts.finish())
+        self._buffer += self._thoughts.finish()
+        whole = self._tidied()
         sentences = [whole[span.start : span.end] for span in split(whole)]
         if cut_off and sentences and not re.search(r"[.!?。！？][\"'”’)*\]]*$", sentences[-1]):
             sentences.pop()
-        return [self._read(sentence) for sentence in sentences]
+        return self._read(sentences)
 
-    def _read(self, sentence: str) -> Written:
+    def _tidied(self) -> str:
+        """The buffer with each marker inside of the sentence that it belongs to."""
+        if self._in_front is None and re.search(r"[^\W\d]", self._buffer):
+            self._in_front = _LEADING.match(self._buffer) is not None
+        whole = _LINE_OF_ITS_OWN.sub("\n\n", self._buffer)
+        return whole if self._in_front else _AFTER_STOP.sub(r"\2\1", whole)
+
+    def _read(self, sentences: Iterable[str]) -> list[Written]:
+        return [written for sentence in sentences if (written := self._written(sentence))]
+
+    def _written(self, sentence: str) -> Written | None:
         named: list[int] = []
         for match in _MARKER.finditer(sentence):
             numbers = next(group for group in match.groups() if group)
             named.extend(int(number) - 1 for number in re.findall(r"\d+", numbers))
         text = re.sub(r"\s+([.!?,;])", r"\1", " ".join(_MARKER.sub("", sentence).split()))
+        if _LEADING.match(sentence):
+            text = text.lstrip(" .:–—-")
         cited = tuple(dict.fromkeys(number for number in named if 0 <= number < self._passages))
-        return Written(text, cited)
+        return Written(text, cited) if re.search(r"\w", text) else None
 
 
 def _begun(text: str, tag: str) -> int:

@@ -6,7 +6,7 @@ from datetime import datetime
 from services.ingestor.adapters.catalog_records import draft_of, save_and_publish
 from services.ingestor.domain.documents import Incoming
 from services.ingestor.domain.reasons import SUPERSEDED
-from services.ingestor.ports import BatchStep, ClaimedJob, LeaseLost, Submission
+from services.ingestor.ports.jobs import BatchStep, ClaimedJob, LeaseLost, Submission
 from services.shared.catalog import documents, jobs, spaces
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import VersionId

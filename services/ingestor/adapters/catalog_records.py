@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from services.ingestor.domain.documents import Incoming, Prepared, StoredChunk, VectorItem
-from services.ingestor.ports import ClaimedJob
+from services.ingestor.ports.jobs import ClaimedJob
 from services.shared.catalog import documents
 from services.shared.catalog.chunks import LiveChunk
 from services.shared.catalog.documents import Draft, NewChunk

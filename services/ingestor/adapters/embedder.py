@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from services.ingestor.ports import EmbeddingStopped, KeepGoing, Vectors
+from services.ingestor.ports.content import EmbeddingStopped, KeepGoing, Vectors
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.logs import get_logger
 from services.shared.models import embedder as models

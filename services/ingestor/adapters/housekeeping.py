@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from services.ingestor.adapters.catalog_records import claimed_of
 from services.ingestor.adapters.ledger import live_versions
 from services.ingestor.adapters.owner import dead
-from services.ingestor.ports import AtWork
+from services.ingestor.ports.housekeeping import AtWork
 from services.shared.catalog import chunks, documents, indexes, jobs, spaces
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog

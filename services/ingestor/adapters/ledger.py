@@ -6,7 +6,7 @@ from typing import Any
 
 from services.ingestor.adapters.catalog_records import claimed_of, save_and_publish, stored_chunk_of
 from services.ingestor.domain.documents import Prepared, StoredChunk
-from services.ingestor.ports import ClaimedJob, LeaseLost, Outcome, ProgressNote, Published, Superseded
+from services.ingestor.ports.jobs import ClaimedJob, LeaseLost, Outcome, ProgressNote, Published, Superseded
 from services.shared.catalog import chunks, documents, jobs
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import RagstoneError

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from services.ingestor.domain import documents as own
-from services.ingestor.ports import Vectors
+from services.ingestor.ports.content import Vectors
 from services.shared.catalog import indexes
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.indexes import EmbedderSpec, IndexRow

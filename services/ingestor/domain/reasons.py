@@ -12,7 +12,12 @@ OUTAGES = frozenset(
 )
 """Failures of the installation, not of a document: every document would meet them."""
 
-PASSING = OUTAGES - {ErrorCode.INDEX_INCOMPATIBLE}
+PASSING = (OUTAGES - {ErrorCode.INDEX_INCOMPATIBLE}) | {
+    ErrorCode.GATEWAY_UNAVAILABLE,
+    ErrorCode.RETRIEVER_UNAVAILABLE,
+    ErrorCode.GENERATOR_UNAVAILABLE,
+    ErrorCode.BUSY,
+}
 """Outages that end by themselves or with a restart, so that the same work may succeed a little later."""
 
 SUPERSEDED = {

@@ -14,16 +14,9 @@ from services.ingestor.domain.reasons import SUPERSEDED, is_outage, reason_of
 from services.ingestor.flow import indexing
 from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.flow.prepare import prepare
-from services.ingestor.ports import (
-    Background,
-    BatchStep,
-    ClaimedJob,
-    EmbeddingStopped,
-    Lease,
-    LeaseLost,
-    ProgressNote,
-    Tools,
-)
+from services.ingestor.ports.content import EmbeddingStopped
+from services.ingestor.ports.jobs import BatchStep, ClaimedJob, Lease, LeaseLost, ProgressNote
+from services.ingestor.ports.tools import Background, Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
 from services.shared.contracts.jobs import JobItem

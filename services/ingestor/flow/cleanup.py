@@ -1,7 +1,8 @@
 """Taking the vectors of deleted versions out of the vector store."""
 
 from services.ingestor.flow.outages import fail_or_put_off
-from services.ingestor.ports import ClaimedJob, Tools
+from services.ingestor.ports.jobs import ClaimedJob
+from services.ingestor.ports.tools import Tools
 from services.shared.contracts.ids import VersionId
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from services.ingestor.domain.documents import Prepared
 from services.ingestor.domain.reasons import is_outage
-from services.ingestor.ports import EmbeddingStopped, KeepGoing, Tools, Vectors
+from services.ingestor.ports.content import EmbeddingStopped, KeepGoing, Vectors
+from services.ingestor.ports.tools import Tools
 from services.shared.contracts.ids import SpaceId
 
 

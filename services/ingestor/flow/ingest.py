@@ -14,15 +14,9 @@ from services.ingestor.flow import indexing
 from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.flow.prepare import prepare
 from services.ingestor.flow.progress import Progress
-from services.ingestor.ports import (
-    ClaimedJob,
-    EmbeddingStopped,
-    Lease,
-    LeaseLost,
-    ProgressNote,
-    Superseded,
-    Tools,
-)
+from services.ingestor.ports.content import EmbeddingStopped
+from services.ingestor.ports.jobs import ClaimedJob, Lease, LeaseLost, ProgressNote, Superseded
+from services.ingestor.ports.tools import Tools
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import SpaceId, VersionId
 

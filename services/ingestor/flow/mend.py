@@ -7,7 +7,9 @@ from services.ingestor.domain.documents import StoredChunk
 from services.ingestor.domain.reasons import is_outage
 from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.flow.progress import Progress
-from services.ingestor.ports import ClaimedJob, EmbeddingStopped, KeepGoing, Lease, ProgressNote, Tools
+from services.ingestor.ports.content import EmbeddingStopped, KeepGoing
+from services.ingestor.ports.jobs import ClaimedJob, Lease, ProgressNote
+from services.ingestor.ports.tools import Tools
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import SpaceId, VersionId
 

@@ -1,7 +1,7 @@
 """What an error does to a job: the job's own failure ends it, an outage only puts it off."""
 
 from services.ingestor.domain.reasons import passes, reason_of
-from services.ingestor.ports import ClaimedJob, Ledger
+from services.ingestor.ports.jobs import ClaimedJob, Ledger
 
 
 def fail_or_put_off(ledger: Ledger, job: ClaimedJob, error: Exception, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from services.ingestor.domain.chunking import Limits, cut
 from services.ingestor.domain.documents import Incoming, Prepared, describe, title_of
-from services.ingestor.ports import Tools
+from services.ingestor.ports.tools import Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from services.ingestor.ports import Ledger, ProgressNote
+from services.ingestor.ports.jobs import Ledger, ProgressNote
 from services.shared.contracts.ids import JobId
 
 EVERY_S = 0.5

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from services.ingestor.domain.leftovers import Suspects
 from services.ingestor.domain.lost import missing_vectors, share_of_one_job
-from services.ingestor.ports import Doorbell, Housekeeping, StoredVectors
+from services.ingestor.ports.housekeeping import Housekeeping, StoredVectors
+from services.ingestor.ports.jobs import Doorbell
 from services.shared.contracts.ids import SpaceId, VersionId
 
 CLOSE_LOOK_S = 900.0

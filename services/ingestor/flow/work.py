@@ -1,14 +1,24 @@
 """What a worker does when the bell rings: take the job, and more of its kind, and run them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from services.ingestor.flow.batch import BatchIngest
 from services.ingestor.flow.cleanup import Cleanup
+from services.ingestor.flow.evaluate import Evaluate
+from services.ingestor.flow.golden import MakeGolden
 from services.ingestor.flow.ingest import DocumentIngest
 from services.ingestor.flow.mend import Mend
-from services.ingestor.ports import ClaimedJob, Tools
+from services.ingestor.ports.jobs import ClaimedJob
+from services.ingestor.ports.tools import Tools
 from services.shared.contracts.ids import JobId
 from services.shared.contracts.jobs import JobKind
+
+
+class JobFlow(Protocol):
+    """Runs one job to its end, or to the end of its time slice; notes the outcome itself."""
+
+    def run(self, job: ClaimedJob) -> None: ...
 
 
 class Worker:
@@ -16,6 +26,13 @@ class Worker:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self._alone: Mapping[JobKind, Callable[[], JobFlow]] = {
+            JobKind.BATCH: lambda: BatchIngest(tools),
+            JobKind.CLEANUP: lambda: Cleanup(tools),
+            JobKind.MEND: lambda: Mend(tools),
+            JobKind.EVALUATION: lambda: Evaluate(tools),
+            JobKind.GOLDEN: lambda: MakeGolden(tools, tools.evaluation.content),
+        }
         self._held: Sequence[ClaimedJob] = ()
 
     def answer(self, job_id: JobId) -> None:
@@ -26,12 +43,8 @@ class Worker:
         if documents:
             DocumentIngest(self._tools).run(documents)
         for job in self._held:
-            if job.kind == JobKind.BATCH:
-                BatchIngest(self._tools).run(job)
-            elif job.kind == JobKind.CLEANUP:
-                Cleanup(self._tools).run(job)
-            elif job.kind == JobKind.MEND:
-                Mend(self._tools).run(job)
+            if job.kind != JobKind.DOCUMENT:
+                self._alone[job.kind]().run(job)
         self._held = ()
 
     def give_up(self, reason: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
-from services.shared.catalog import changes, cursors, schema, spaces
+from services.shared.catalog import changes, cursors, feedback, golden_spans, schema, spaces
 from services.shared.catalog.blob_use import blob_in_use, named_blobs
 from services.shared.catalog.document_rows import (
     ChunkKind,
@@ -141,6 +141,7 @@ def submit(
 def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetime) -> Removed | None:
     """Forgets a document: versions, chunks and pending work; only a tombstone with its numbers stays.
 
+    Golden questions that name it are flagged, and answers that cite it are taken out of the feedback on them.
     None when there is nothing to forget. ``blobs_orphaned`` are originals that nothing needs any more;
     the caller deletes them once this transaction has committed.
     """
@@ -170,6 +171,8 @@ def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetim
         ),
         this,
     )
+    golden_spans.follow(tx, space, document_id, None)
+    feedback.take_out(tx, space, document_id)
     cancelled, sent_blobs = _cancel_ingestions(tx, space, document_id, now)
     candidates = dict.fromkeys([*(one.blob_sha256 for one in stored), *sent_blobs])
     seq = changes.record(tx, space, "remove", document_id, version_id=None, old_version_id=row.live_version_id, now=now)

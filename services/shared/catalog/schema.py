@@ -4,14 +4,10 @@ The migrations make them; a test proves that both say the same. Every key begins
 version and chunk ids follow from content: two spaces that hold the same document hold the same ids.
 """
 
-from datetime import UTC, datetime
-
 from sqlalchemy import (
-    JSON,
     BigInteger,
     Boolean,
     Column,
-    DateTime,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -22,37 +18,8 @@ from sqlalchemy import (
     false,
     text,
 )
-from sqlalchemy.engine import Dialect
-from sqlalchemy.types import TypeDecorator
 
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """A moment in UTC, tz-aware on both sides; SQLite, which has no zones, keeps it as sortable text."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuses a naive time: it would silently mean another moment on another machine."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"the catalog takes times with a zone only, not {value.isoformat()}")
-        moment = value.astimezone(UTC)
-        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Gives UTC back, whatever zone the database session speaks."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-KEY = String().with_variant(Text(collation="C"), "postgresql")
-"""Ids order by code point on both databases, so that a cursor means the same place on both."""
-
-STORED_JSON = JSON(none_as_null=True)
-"""Plain JSON (not JSONB): an owner's metadata comes back as it was sent, keys in their order."""
+from services.shared.catalog.columns import KEY, STORED_JSON, UtcDateTime
 
 tables = MetaData()
 
@@ -203,4 +170,108 @@ indexes = Table(
     Column("created_at", UtcDateTime, nullable=False),
     ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_indexes_space"),
     Index("uq_indexes_serving", "space_id", unique=True, sqlite_where=_SERVING, postgresql_where=_SERVING),
+)
+
+golden = Table(
+    "golden",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("id", KEY, primary_key=True),
+    Column("question", STORED_JSON, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("origin", String(16), nullable=False),
+    # The first fault of its spans.
+    Column("flagged", Text),
+    Column("updated_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_golden_space"),
+)
+
+golden_spans = Table(
+    "golden_spans",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("golden_id", KEY, primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("document_id", KEY, nullable=False),
+    Column("quote", Text),
+    # Why the live document does not bear it out; null while it does.
+    Column("fault", Text),
+    ForeignKeyConstraint(
+        ["space_id", "golden_id"], ["golden.space_id", "golden.id"], name="fk_golden_spans_golden", ondelete="CASCADE"
+    ),
+    Index("ix_golden_spans_document", "space_id", "document_id"),
+)
+
+feedback = Table(
+    "feedback",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("id", KEY, primary_key=True),
+    Column("answer_id", KEY, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("answer_text", Text, nullable=False),
+    Column("answer_status", String(16), nullable=False),
+    Column("verdict", String(16), nullable=False),
+    Column("comment", Text),
+    Column("state", String(16), nullable=False),
+    Column("golden_id", KEY),
+    Column("created_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_feedback_space"),
+    Index("ix_feedback_listed", "space_id", "created_at", "id"),
+    Index("ix_feedback_answer", "space_id", "answer_id"),
+)
+
+feedback_sources = Table(
+    "feedback_sources",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("feedback_id", KEY, primary_key=True),
+    Column("document_id", KEY, primary_key=True),
+    ForeignKeyConstraint(
+        ["space_id", "feedback_id"],
+        ["feedback.space_id", "feedback.id"],
+        name="fk_feedback_sources_feedback",
+        ondelete="CASCADE",
+    ),
+    Index("ix_feedback_sources_document", "space_id", "document_id"),
+)
+
+evaluations = Table(
+    "evaluations",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("id", KEY, primary_key=True),
+    Column("job_id", KEY, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("subject", String(16), nullable=False),
+    Column("fingerprint", String(16), nullable=False),
+    Column("question_count", Integer, nullable=False),
+    Column("request", STORED_JSON, nullable=False),
+    Column("questions", STORED_JSON, nullable=False),
+    # The whole evaluation and its reports, all null until it is finished.
+    Column("finished", Text),
+    Column("markdown", Text),
+    Column("html", Text),
+    Column("metrics", STORED_JSON),
+    Column("vetoed", Boolean),
+    Column("created_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_evaluations_space"),
+    Index("uq_evaluations_id", "id", unique=True),
+    Index("ix_evaluations_listed", "space_id", "created_at", "id"),
+)
+
+evaluation_outcomes = Table(
+    "evaluation_outcomes",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("evaluation_id", KEY, primary_key=True),
+    Column("question_id", KEY, primary_key=True),
+    Column("variant", KEY, primary_key=True),
+    Column("outcome", STORED_JSON, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "evaluation_id"],
+        ["evaluations.space_id", "evaluations.id"],
+        name="fk_evaluation_outcomes_evaluation",
+        ondelete="CASCADE",
+    ),
 )

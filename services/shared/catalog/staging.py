@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, exists, insert, or_, select, update
 
-from services.shared.catalog import changes, schema, spaces
+from services.shared.catalog import changes, golden_spans, schema, spaces
 from services.shared.catalog.document_rows import Draft, NewChunk, Published, Superseded
 from services.shared.catalog.job_rows import ACTIVE
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -134,6 +134,7 @@ def publish(
     if live_version is not None:
         _drop_chunks(tx, space, document_id, live_version)
     tx.execute(_POINT, this | {"revision": revision, "now": now})
+    golden_spans.follow_live(tx, space, document_id)
     seq = changes.record(tx, space, "publish", document_id, version_id=version_id, old_version_id=live_version, now=now)
     return Published(seq, live_version)
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from services.shared.contracts.base import Request, Response
 from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId, VersionId
-from services.shared.contracts.search import Filters, IndexState, Passage
+from services.shared.contracts.search import Filters, IndexState, Passage, Stages
 
 
 class Turn(Request):
@@ -23,6 +23,7 @@ class AskRequest(Request):
     stream: bool = False
     explain: bool = False
     history: list[Turn] | None = Field(default=None, max_length=20)
+    stages: Stages | None = Field(default=None, description="Parts of retrieval on or off, for evaluation")
 
 
 class AnswerStatus(StrEnum):

@@ -20,6 +20,12 @@ class ErrorCode(StrEnum):
     VERSION_NOT_FOUND = "version_not_found"
     JOB_NOT_FOUND = "job_not_found"
     JOB_STATE_CONFLICT = "job_state_conflict"
+    EVALUATION_NOT_FOUND = "evaluation_not_found"
+    GOLDEN_SET_EMPTY = "golden_set_empty"
+    GOLDEN_NOT_FOUND = "golden_not_found"
+    ANSWER_NOT_FOUND = "answer_not_found"
+    FEEDBACK_NOT_FOUND = "feedback_not_found"
+    FEEDBACK_STATE_CONFLICT = "feedback_state_conflict"
     ROUTE_NOT_FOUND = "route_not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     ORIGIN_NOT_ALLOWED = "origin_not_allowed"
@@ -28,9 +34,11 @@ class ErrorCode(StrEnum):
     UNREADABLE_DOCUMENT = "unreadable_document"
     PROFILE_INVALID = "profile_invalid"
     BUSY = "busy"
+    GATEWAY_UNAVAILABLE = "gateway_unavailable"
     RETRIEVER_UNAVAILABLE = "retriever_unavailable"
     GENERATOR_UNAVAILABLE = "generator_unavailable"
     WRITER_UNAVAILABLE = "writer_unavailable"
+    JUDGE_UNAVAILABLE = "judge_unavailable"
     QUEUE_UNAVAILABLE = "queue_unavailable"
     VECTOR_STORE_UNAVAILABLE = "vector_store_unavailable"
     CATALOG_UNAVAILABLE = "catalog_unavailable"
@@ -50,6 +58,12 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.VERSION_NOT_FOUND: 404,
     ErrorCode.JOB_NOT_FOUND: 404,
     ErrorCode.JOB_STATE_CONFLICT: 409,
+    ErrorCode.EVALUATION_NOT_FOUND: 404,
+    ErrorCode.GOLDEN_SET_EMPTY: 422,
+    ErrorCode.GOLDEN_NOT_FOUND: 404,
+    ErrorCode.ANSWER_NOT_FOUND: 404,
+    ErrorCode.FEEDBACK_NOT_FOUND: 404,
+    ErrorCode.FEEDBACK_STATE_CONFLICT: 409,
     ErrorCode.ROUTE_NOT_FOUND: 404,
     ErrorCode.METHOD_NOT_ALLOWED: 405,
     ErrorCode.ORIGIN_NOT_ALLOWED: 403,
@@ -58,9 +72,11 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.UNREADABLE_DOCUMENT: 422,
     ErrorCode.PROFILE_INVALID: 500,
     ErrorCode.BUSY: 503,
+    ErrorCode.GATEWAY_UNAVAILABLE: 503,
     ErrorCode.RETRIEVER_UNAVAILABLE: 503,
     ErrorCode.GENERATOR_UNAVAILABLE: 503,
     ErrorCode.WRITER_UNAVAILABLE: 503,
+    ErrorCode.JUDGE_UNAVAILABLE: 503,
     ErrorCode.QUEUE_UNAVAILABLE: 503,
     ErrorCode.VECTOR_STORE_UNAVAILABLE: 503,
     ErrorCode.CATALOG_UNAVAILABLE: 503,

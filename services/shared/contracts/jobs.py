@@ -27,6 +27,8 @@ class JobKind(StrEnum):
     BATCH = "batch"
     CLEANUP = "cleanup"
     MEND = "mend"
+    EVALUATION = "evaluation"
+    GOLDEN = "golden"
 
 
 class Queue(StrEnum):
@@ -42,6 +44,8 @@ QUEUE_OF: dict[JobKind, Queue] = {
     JobKind.BATCH: Queue.INGEST,
     JobKind.CLEANUP: Queue.INGEST,
     JobKind.MEND: Queue.INDEX,
+    JobKind.EVALUATION: Queue.INDEX,
+    JobKind.GOLDEN: Queue.INDEX,
 }
 
 WORK_TASK = "ragstone.work"

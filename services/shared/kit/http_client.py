@@ -1,6 +1,6 @@
 """How one service calls another: pooled, with the request's id, and with errors that keep their code."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TypeVar
 
 import httpx
@@ -26,6 +26,7 @@ class ServiceClient:
         base_url: str,
         unavailable: ErrorCode,
         timeout_s: float,
+        headers: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._name = name
@@ -33,6 +34,7 @@ class ServiceClient:
         self._unavailable = unavailable
         self._client = httpx.AsyncClient(
             base_url=base_url,
+            headers=headers,
             timeout=httpx.Timeout(timeout_s, connect=2.0),
             transport=transport,
             limits=httpx.Limits(max_connections=100, max_keepalive_connections=20),
@@ -50,6 +52,10 @@ class ServiceClient:
     async def post(self, path: str, body: BaseModel, answer: type[Answered]) -> Answered:
         """POST a message and read the answer."""
         return await self._call("POST", path, body, answer, ())
+
+    async def get_text(self, path: str) -> str:
+        """GET a plain text."""
+        return (await self._send("GET", path, None, ())).text
 
     async def stream_lines(self, path: str, body: BaseModel) -> AsyncIterator[str]:
         """POST a message and yield the non-empty lines of the answer as they arrive.
@@ -71,6 +77,14 @@ class ServiceClient:
     async def _call(
         self, method: str, path: str, body: BaseModel | None, answer: type[Answered], accept: tuple[int, ...]
     ) -> Answered:
+        response = await self._send(method, path, body, accept)
+        try:
+            return answer.model_validate_json(response.content)
+        except ValidationError as error:
+            detail = f"The {self._name} answered in a form this version does not know; run the same version everywhere."
+            raise RagstoneError(self._unavailable, detail) from error
+
+    async def _send(self, method: str, path: str, body: BaseModel | None, accept: tuple[int, ...]) -> httpx.Response:
         content = None if body is None else body.model_dump_json()
         try:
             response = await self._client.request(method, path, content=content, headers=self._headers())
@@ -78,11 +92,7 @@ class ServiceClient:
             raise self._unreachable(error) from error
         if response.is_error and response.status_code not in accept:
             raise self._error_of(response)
-        try:
-            return answer.model_validate_json(response.content)
-        except ValidationError as error:
-            detail = f"The {self._name} answered in a form this version does not know; run the same version everywhere."
-            raise RagstoneError(self._unavailable, detail) from error
+        return response
 
     def _headers(self) -> dict[str, str]:
         return {"Content-Type": "application/json", REQUEST_ID_HEADER: request_id()}

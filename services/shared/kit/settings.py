@@ -94,3 +94,6 @@ class ServiceSettings(BaseSettings):
 
     retriever_url: str = Field(default="http://127.0.0.1:8002", description="Address of the retriever")
     generator_url: str = Field(default="http://127.0.0.1:8003", description="Address of the generator")
+    gateway_url: str = Field(
+        default="http://127.0.0.1:8000", description="Address of the gateway, which evaluations ask as a client would"
+    )

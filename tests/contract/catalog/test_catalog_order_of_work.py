@@ -8,7 +8,7 @@ from sqlalchemy import Connection, create_engine, text
 
 from services.ingestor.adapters.batch_ledger import CatalogBatchLedger
 from services.ingestor.adapters.catalog_records import claimed_of
-from services.ingestor.ports import BatchStep
+from services.ingestor.ports.jobs import BatchStep
 from services.shared.catalog import documents, jobs, spaces
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import RagstoneError

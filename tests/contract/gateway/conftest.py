@@ -11,7 +11,11 @@ import httpx
 import pytest
 import uvicorn
 
+from services.gateway.adapters.answers import RedisAnswers
 from services.gateway.adapters.catalog.documents import CatalogDocuments
+from services.gateway.adapters.catalog.evaluations import CatalogEvaluations
+from services.gateway.adapters.catalog.feedback import CatalogFeedback
+from services.gateway.adapters.catalog.golden import CatalogGolden
 from services.gateway.adapters.catalog.jobs import CatalogJobs
 from services.gateway.adapters.catalog.live import CatalogLiveTexts
 from services.gateway.adapters.originals import BlobOriginals
@@ -62,17 +66,27 @@ async def serving(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterat
     """Serve until the block ends."""
     redis = RedisSettings(redis_url=redis_url, redis_timeout_s=1.0)
     news = JobEventListener(redis)
+    answers = RedisAnswers(redis, keep_s=60)
     world = World()
     outside = replace(
         world.outside(),
         live_texts=CatalogLiveTexts(catalog),
         documents=CatalogDocuments(catalog),
         jobs=CatalogJobs(catalog),
+        evaluations=CatalogEvaluations(catalog),
+        golden=CatalogGolden(catalog),
+        feedback=CatalogFeedback(catalog),
+        answers=answers,
         originals=BlobOriginals(blobs, catalog),
         bell=WorkerBell(impatient_bell(redis, JobSettings()), catalog),
         news=news,
     )
-    app = gateway_app(gateway_of(outside, world.settings, world.profile), close=news.close)
+
+    async def close() -> None:
+        await news.close()
+        await answers.close()
+
+    app = gateway_app(gateway_of(outside, world.settings, world.profile), close=close)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, timeout_graceful_shutdown=1))
     running = asyncio.create_task(server.serve())
     while not server.started:

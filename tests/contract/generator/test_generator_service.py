@@ -18,6 +18,7 @@ from services.generator.domain import terms
 from services.generator.settings import GeneratorSettings
 from services.shared.contracts.search import ScoreRequest, ScoreResponse, TextScore
 from services.shared.kit.settings import ServiceSettings
+from tests.contract.generator import openai_server as openai
 from tests.contract.generator.ollama_server import MODEL, OllamaServer, finished, ollama_server, said
 from tests.unit.generator.fakes import passage, request
 
@@ -63,7 +64,7 @@ def _client(url: str) -> httpx.AsyncClient:
 @asynccontextmanager
 async def generator(retriever_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a running generator."""
-    settings = {"ollama_host": None, "ollama_model": MODEL, **settings}
+    settings = {"ollama_host": None, "openai_url": None, "ollama_model": MODEL, **settings}
     app = create_app(GeneratorSettings(**settings), ServiceSettings(retriever_url=retriever_url))
     async with served(app) as url, _client(url) as client:
         yield client
@@ -129,6 +130,21 @@ async def test_the_model_writes_when_it_is_there(retriever: str, ollama: OllamaS
     assert ready.json()["parts"]["writer"]["detail"].startswith("ollama")
 
 
+async def test_a_model_of_another_server_writes_as_well(retriever: str) -> None:
+    async with openai.openai_server() as server, generator(retriever, openai_url=server.url) as client:
+        server.script = [openai.says("The dock opens at 05:45 [1]. It opens at"), openai.says(" 09:00 [1].")]
+        server.script += [openai.ends(), openai.DONE]
+        *sentences, done = await write(client)
+        ready = await client.get("/readyz")
+        server.refusals = [(400, {"error": {"type": "exceed_context_size_error", "message": "too long"}})]
+        *verbatim, failed = await write(client)
+    assert [one["text"] for one in sentences] == ["The dock opens at 05:45."]
+    assert done["model"] == {"writer": "openai", "name": openai.MODEL}
+    assert ready.json()["parts"]["writer"]["detail"] == f"openai: {openai.MODEL} at {server.url}"
+    assert [one["text"] for one in verbatim] == ["The dock opens at 05:45 on weekdays."]
+    assert (failed["model"]["writer"], failed["degraded"]) == ("extractive", ["writer_failed"])
+
+
 async def test_a_sentence_is_sent_before_the_model_is_done(retriever: str, ollama: OllamaServer) -> None:
     ollama.script = [said("The dock opens at 05:45 [1]. It"), 20.0, finished()]
     async with generator(retriever, ollama_host=ollama.url) as client:
@@ -161,7 +177,7 @@ async def test_a_failing_model_is_replaced_over_http(retriever: str, ollama: Oll
 async def test_a_missing_model_is_seen_and_its_arrival_noticed(retriever: str, ollama: OllamaServer) -> None:
     ollama.models = []
     ollama.script = [said("The dock opens at 05:45 [1]."), finished()]
-    async with generator(retriever, ollama_host=ollama.url, ollama_probe_s=0.1) as client:
+    async with generator(retriever, ollama_host=ollama.url, writer_probe_s=0.1) as client:
         *_, done = await write(client)
         assert (done["model"]["writer"], done["degraded"]) == ("extractive", ["writer_fallback"])
         ready = (await client.get("/readyz")).json()
@@ -182,7 +198,7 @@ async def test_a_demanded_model_that_is_missing_is_not_ready(retriever: str) -> 
 
 async def test_a_full_queue_is_busy(retriever: str, ollama: OllamaServer) -> None:
     ollama.script = [1.0, said("The dock opens at 05:45 [1]."), finished()]
-    async with generator(retriever, ollama_host=ollama.url, ollama_parallel=1, ollama_waiting=0) as client:
+    async with generator(retriever, ollama_host=ollama.url, writer_parallel=1, writer_waiting=0) as client:
         first = asyncio.create_task(write(client))
         await ollama.is_asked()
         refused = await client.post("/write", content=QUESTION.model_dump_json())

@@ -15,7 +15,8 @@ import pytest
 from services.ingestor import wiring
 from services.ingestor.adapters.ledger import CatalogLedger
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports import BatchStep, ClaimedJob, Outcome, Tools
+from services.ingestor.ports.jobs import BatchStep, ClaimedJob, Outcome
+from services.ingestor.ports.tools import Tools
 from services.local.ports import free_port
 from services.shared.catalog import documents, jobs
 from services.shared.contracts.ids import DocumentId, VersionId

@@ -11,7 +11,8 @@ import pytest
 from services.ingestor import wiring
 from services.ingestor.adapters.leases import Heartbeats
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports import KeepGoing, Tools
+from services.ingestor.ports.content import KeepGoing
+from services.ingestor.ports.tools import Tools
 from services.shared.catalog import documents, indexes, jobs
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId

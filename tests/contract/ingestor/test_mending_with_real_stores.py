@@ -8,7 +8,7 @@ import pytest
 
 from services.ingestor import wiring
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports import Tools
+from services.ingestor.ports.tools import Tools
 from services.shared.catalog import indexes, jobs
 from services.shared.contracts.ids import ChunkId, VersionId
 from services.shared.contracts.jobs import JobKind, JobState, Queue

@@ -11,7 +11,7 @@ import httpx
 
 from services.gateway.app.application import gateway_app
 from services.gateway.domain.citations import TextOf
-from services.gateway.ports import Accepted, Forgotten, KeptDocument, Source
+from services.gateway.ports.documents import Accepted, Forgotten, KeptDocument, Source
 from services.gateway.settings import GatewaySettings
 from services.gateway.wiring import Outside, gateway_of
 from services.shared.contracts.answers import (
@@ -27,6 +27,7 @@ from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState, Queue
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import Passage, RetrieveRequest, SearchResponse
+from tests.unit.gateway.fake_records import FakeAnswers, FakeEvaluations, FakeFeedback, FakeGolden
 from tests.unit.gateway.messages import NOON, SHED, found
 
 
@@ -245,6 +246,10 @@ class World:
     live: FakeLiveTexts = field(default_factory=FakeLiveTexts)
     documents: FakeDocuments = field(default_factory=FakeDocuments)
     jobs: FakeJobs = field(default_factory=FakeJobs)
+    evaluations: FakeEvaluations = field(default_factory=FakeEvaluations)
+    golden: FakeGolden = field(default_factory=FakeGolden)
+    feedback: FakeFeedback = field(default_factory=FakeFeedback)
+    remembered: FakeAnswers = field(default_factory=FakeAnswers)
     originals: FakeOriginals = field(default_factory=FakeOriginals)
     bell: FakeBell = field(default_factory=FakeBell)
     parts: FakeParts = field(default_factory=FakeParts)
@@ -260,6 +265,10 @@ class World:
             live_texts=self.live,
             documents=self.documents,
             jobs=self.jobs,
+            evaluations=self.evaluations,
+            golden=self.golden,
+            feedback=self.feedback,
+            answers=self.remembered,
             originals=self.originals,
             bell=self.bell,
             news=FakeNews(),

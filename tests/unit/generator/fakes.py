@@ -68,6 +68,7 @@ class FakeScorer:
 class FakeWriter:
     """Plays pieces, then ends as told: "stop", "length", or an error."""
 
+    kind = "fake"
     name = "fake:1b"
 
     def __init__(

@@ -84,8 +84,20 @@ async def test_the_models_sentences_leave_checked() -> None:
     assert told.texts == ["The dock opens at 05:45.", "Bo Ek holds three keys."]
     assert [span.passage for one in told.sentences for span in one.spans] == [0, 1]
     assert [claim.text for claim in told.end.dropped] == ["It opens at 07:00."]
-    assert (told.end.reason, told.end.model.writer, told.end.model.name) == (None, "ollama", "fake:1b")
+    assert (told.end.reason, told.end.model.writer, told.end.model.name) == (None, "fake", "fake:1b")
     assert writer.closed == 1
+
+
+async def test_a_true_sentence_with_the_wrong_number_gets_the_right_one() -> None:
+    told = await write(QUESTION, FakeWriter("The dock opens at 05:45 [2]. It opens at 07:00 [2]."))
+    assert told.texts == ["The dock opens at 05:45."]
+    assert [span.passage for span in told.sentences[0].spans] == [0]
+    assert [(claim.text, claim.citations) for claim in told.end.dropped] == [("It opens at 07:00.", [2])]
+
+
+async def test_what_the_model_copies_from_the_prompts_example_is_dropped() -> None:
+    told = await write(QUESTION, FakeWriter("Breakfast is served from 7:30 in the old barn [2]."))
+    assert (told.texts, told.end.reason) == ([], AnswerReason.NOT_SUPPORTED)
 
 
 async def test_nothing_left_is_not_supported() -> None:

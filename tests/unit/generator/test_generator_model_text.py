@@ -30,6 +30,15 @@ def read(*pieces: str, passages: int = 2, cut_off: bool = False) -> list[Written
         ("Item arr[3] is the third entry [2].", [Written("Item arr[3] is the third entry.", (1,))]),
         ("One thing. [1] Another thing. [2]", [Written("One thing.", (0,)), Written("Another thing.", (1,))]),
         ("- One [1]\n- Two [2]", [Written("One", (0,)), Written("Two", (1,))]),
+        ("[1] One thing.\n[2] Another thing.", [Written("One thing.", (0,)), Written("Another thing.", (1,))]),
+        ("[1] One thing. [2] Another thing.", [Written("One thing.", (0,)), Written("Another thing.", (1,))]),
+        ("- [1]: One thing\n- [2]: Another", [Written("One thing", (0,)), Written("Another", (1,))]),
+        (
+            "Two things:\n[1] One\n[2] Another",
+            [Written("Two things:", ()), Written("One", (0,)), Written("Another", (1,))],
+        ),
+        ("One thing [1].\n[2]", [Written("One thing.", (0,))]),
+        ("[1]. [2]. [3].", []),
     ],
 )
 def test_markers(reply: str, expected: list[Written]) -> None:
@@ -71,16 +80,20 @@ def test_a_smaller_sign_is_not_held_for_ever() -> None:
     assert read("It holds for a <", " b [1].") == [Written("It holds for a < b.", (0,))]
 
 
-REPLY = "<think>WRONG. [2]</think>Dr. Ek opened it in 1998. [1] Then arr[3] closed [2]. All of it, v2.1 too [1, 2]!"
+REPLIES = [
+    "<think>WRONG. [2]</think>Dr. Ek opened it in 1998. [1] Then arr[3] closed [2]. All of it, v2.1 too [1, 2]!",
+    "[1] WRONG</think>\n\nDr. Ek opened it. [1] It closed at noon.\n[2] All of it is v2.1.",
+    "- [1] Dr. Ek opened it in 1998.\n- [2] It closed. It opened [1, 2].\n\n[2]",
+]
 
 
-@given(st.lists(st.integers(0, len(REPLY)), max_size=12))
-def test_pieces_do_not_matter(cuts: list[int]) -> None:
-    marks = [0, *sorted(cuts), len(REPLY)]
-    assert read(*(REPLY[a:b] for a, b in itertools.pairwise(marks))) == read(REPLY)
+@given(st.sampled_from(REPLIES), st.lists(st.integers(0, 120), max_size=12))
+def test_pieces_do_not_matter(reply: str, cuts: list[int]) -> None:
+    marks = [0, *sorted(min(cut, len(reply)) for cut in cuts), len(reply)]
+    assert read(*(reply[a:b] for a, b in itertools.pairwise(marks))) == read(reply)
 
 
-@given(st.lists(st.text(alphabet="<>/think ab.[]12【】†", max_size=10), max_size=10))
+@given(st.lists(st.text(alphabet="<>/think ab.[]12【】†\n-", max_size=10), max_size=10))
 def test_no_stream_breaks_it_and_no_tag_gets_through(pieces: list[str]) -> None:
     for written in read(*pieces):
         assert "<think>" not in written.text

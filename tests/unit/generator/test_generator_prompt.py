@@ -27,6 +27,25 @@ def test_passages_are_numbered_from_one_and_the_question_comes_last() -> None:
     assert "P." in prompt.system
 
 
+def test_a_title_that_begins_its_section_is_said_once() -> None:
+    prompt = make("q", [passage("x", title="A", section="A > B"), passage("x", title="A", section="AB")])
+    assert re.findall('from="(.*)"', prompt.user) == ["A › B", "A › AB"]
+
+
+def test_an_earlier_turn_shows_what_an_answer_is() -> None:
+    prompt = make("When?", [passage("First.")])
+    rules, asked, answered, question = prompt.messages()
+    assert [one["role"] for one in (rules, asked, answered, question)] == ["system", "user", "assistant", "user"]
+    assert (rules["content"], question["content"]) == (prompt.system, prompt.user)
+    assert asked["content"].splitlines()[-1] == question["content"].splitlines()[-1]
+    assert re.fullmatch(r"(?:[^.]+ \[\d\]\. ?)+", answered["content"])
+    assert prompt.tokens > sum(estimate_tokens(one["content"]) for one in (rules, asked, answered))
+
+
+def test_without_an_earlier_turn_there_are_two_messages() -> None:
+    assert [one["role"] for one in Prompt("Rules.", "Question?", 1, 10).messages()] == ["system", "user"]
+
+
 def test_passages_are_dropped_from_the_end_and_the_rules_never() -> None:
     long = [passage(f"word{n} " * 150) for n in range(20)]
     prompt = make("When does it open?", long, num_ctx=2048)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from services.ingestor.domain.documents import Incoming, Prepared, StoredChunk
-from services.ingestor.ports import (
+from services.ingestor.ports.jobs import (
     BatchStep,
     ClaimedJob,
     LeaseLost,
@@ -74,16 +74,16 @@ class FakeCatalog:
         sha = blobs.put(text.encode())
         one = incoming(document_id, sha, **described)
         revision = self._next(SPACE, one.document_id)
-        return self._queue(JobKind.DOCUMENT, revision, one, {})
+        return self.queue(JobKind.DOCUMENT, {}, one, revision)
 
     def send_batch(self, blobs: "FakeOriginals", body: str) -> JobId:
-        return self._queue(JobKind.BATCH, None, None, {"blob_sha256": blobs.put(body.encode())})
+        return self.queue(JobKind.BATCH, {"blob_sha256": blobs.put(body.encode())})
 
     def send_cleanup(self, versions: Sequence[str]) -> JobId:
-        return self._queue(JobKind.CLEANUP, None, None, {"version_ids": list(versions)})
+        return self.queue(JobKind.CLEANUP, {"version_ids": list(versions)})
 
     def send_mending(self, versions: Sequence[str]) -> JobId:
-        return self._queue(JobKind.MEND, None, None, {"version_ids": list(versions)})
+        return self.queue(JobKind.MEND, {"version_ids": list(versions)})
 
     def retry(self, job_id: JobId) -> None:
         self.states[job_id] = JobState.QUEUED
@@ -199,7 +199,9 @@ class FakeCatalog:
         }
         return counts, failed[0] if failed else None
 
-    def _queue(self, kind: JobKind, revision: int | None, one: Incoming | None, payload: dict[str, Any]) -> JobId:
+    def queue(
+        self, kind: JobKind, payload: dict[str, Any], one: Incoming | None = None, revision: int | None = None
+    ) -> JobId:
         job_id = JobId(f"job-{len(self.jobs) + 1}")
         version = None if one is None else version_of(one)
         self.jobs[job_id] = ClaimedJob(job_id, SPACE, kind, QUEUE_OF[kind], 0, "", revision, one, version, payload)

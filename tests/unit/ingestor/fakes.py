@@ -7,11 +7,14 @@ from typing import Any
 
 from services.ingestor.domain.documents import Extracted, Incoming, VectorItem
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports import AtWork, EmbeddingStopped, KeepGoing, Rules, Tools
+from services.ingestor.ports.content import EmbeddingStopped, KeepGoing
+from services.ingestor.ports.housekeeping import AtWork
+from services.ingestor.ports.tools import Rules, Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobState, Queue
 from tests.unit.ingestor.fake_catalog import MAX_ATTEMPTS, SPACE, FakeCatalog, FakeOriginals
+from tests.unit.ingestor.fake_evaluation import FakeRecords, FakeSystem, evaluation_tools
 
 
 class TimeUp(Exception):
@@ -222,6 +225,7 @@ class World:
             embedder=self.embedder,
             vectors=self.vectors,
             bell=self.bell,
+            evaluation=evaluation_tools(FakeRecords(), FakeSystem()),
             one_behind=at_once,
             clock=self.clock,
             rules=Rules(**(sizes | rules)),

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from services.ingestor.ports import BatchStep, ClaimedJob, KeepGoing
+from services.ingestor.ports.content import KeepGoing
+from services.ingestor.ports.jobs import BatchStep, ClaimedJob
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
 from services.shared.contracts.jobs import JobState

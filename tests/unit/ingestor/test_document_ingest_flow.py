@@ -3,7 +3,7 @@
 import pytest
 
 from services.ingestor.flow.progress import Progress
-from services.ingestor.ports import ProgressNote
+from services.ingestor.ports.jobs import ProgressNote
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.jobs import JobState
 from tests.unit.ingestor.fake_catalog import SPACE, FakeCatalog

@@ -11,7 +11,8 @@ from services.local.processes import CHILD_DEFAULTS, PARTS, Part
 ROOT = Path(__file__).parents[3]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 OURS = [part for part in PARTS if part.command[:2] == ("{python}", "-m")]
-ADDRESSES = {"RAGSTONE_REDIS_URL", "RAGSTONE_CHROMA_URL", "RAGSTONE_RETRIEVER_URL", "RAGSTONE_GENERATOR_URL"}
+SERVICES = ("RETRIEVER", "GENERATOR", "GATEWAY")
+ADDRESSES = {"RAGSTONE_REDIS_URL", "RAGSTONE_CHROMA_URL", *(f"RAGSTONE_{name}_URL" for name in SERVICES)}
 
 
 def test_compose_has_every_part_and_only_ollama_besides() -> None:

@@ -39,6 +39,7 @@ def test_a_part_whose_address_is_set_by_hand_is_not_started() -> None:
 
 def test_all_parts_get_the_same_addresses_and_the_users_wishes() -> None:
     child = child_environment(SITE, PARTS, {"OMP_NUM_THREADS": "4", "RAGSTONE_PROFILE": "mine.yaml"})
+    assert child["RAGSTONE_GATEWAY_URL"] == f"http://127.0.0.1:{SITE.ports['gateway']}"
     assert child["RAGSTONE_RETRIEVER_URL"] == f"http://127.0.0.1:{SITE.ports['retriever']}"
     assert child["RAGSTONE_RETRIEVER_PORT"] == str(SITE.ports["retriever"])
     assert child["RAGSTONE_PORT"] == str(SITE.ports["gateway"])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from anyio.to_thread import run_sync
 from sqlalchemy import Connection
 
-from services.gateway.ports import Accepted, Forgotten, KeptDocument, Source
+from services.gateway.ports.documents import Accepted, Forgotten, KeptDocument, Source
 from services.shared.catalog import documents, jobs, spaces
 from services.shared.catalog.documents import Draft
 from services.shared.catalog.engine import Catalog

@@ -1,23 +1,13 @@
-"""What the ingestor's flows need from outside."""
+"""Jobs in the catalog as their worker sees them, their leases, and the bell that tells of them."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol
 
-from services.ingestor.domain.documents import Extracted, Incoming, Prepared, StoredChunk, VectorItem
-from services.shared.contracts.ids import ChunkId, DocumentId, JobId, SpaceId, VersionId
+from services.ingestor.domain.documents import Incoming, Prepared, StoredChunk
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobItem, JobKind, Queue
-
-Vectors: TypeAlias = Any
-"""One row a text, in order, cut by slices; a NumPy array in life, which this room does not look into."""
-
-KeepGoing = Callable[[int], bool]
-"""Told how many texts are done; answers whether to go on."""
-
-
-class EmbeddingStopped(Exception):
-    """The caller's ``keep_going`` said no."""
 
 
 class LeaseLost(Exception):
@@ -161,131 +151,8 @@ class Leases(Protocol):
         """Keep the jobs' leases alive while the block runs."""
 
 
-class Originals(Protocol):
-    """The original bytes. Raises RagstoneError when they are gone or the folder cannot be used."""
-
-    def read(self, sha256: str) -> bytes: ...
-    def lines(self, sha256: str) -> Iterator[bytes]: ...
-    def keep(self, data: bytes) -> None: ...
-
-
-class Parsers(Protocol):
-    """Reads files of every supported kind."""
-
-    def parse(self, incoming: Incoming, data: bytes) -> Extracted:
-        """Raises RagstoneError naming the file, what is wrong with it and what to do."""
-
-
-class Embedder(Protocol):
-    """The model; loaded at the first use. Raises RagstoneError."""
-
-    def max_tokens(self) -> int: ...
-    def count_tokens(self, texts: Sequence[str]) -> list[int]: ...
-    def embed(self, texts: Sequence[str], keep_going: KeepGoing) -> Vectors:
-        """Raises EmbeddingStopped within one batch after ``keep_going`` said no."""
-
-
-class VectorStore(Protocol):
-    """Vectors of each space. Raises RagstoneError (vector_store_unavailable, index_incompatible)."""
-
-    def upsert(self, space: SpaceId, items: Sequence[VectorItem], vectors: Vectors) -> None: ...
-    def present(self, space: SpaceId, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
-        """Those of the chunks that have a vector."""
-
-    def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None: ...
-
-
 class Doorbell(Protocol):
     """Tells workers that a job waits."""
 
     def ring(self, queue: Queue, job_id: JobId, request_id: str) -> bool:
         """False when the ring did not get through, which is logged; the reconciler rings again."""
-
-
-class Background(Protocol):
-    """A thread that works one step behind."""
-
-    def run(self, step: Callable[[], None]) -> None:
-        """Wait for the step before (raising its error), then start this one."""
-
-    def wait(self) -> None:
-        """Wait for the last step, raising its error."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Sizes from the settings."""
-
-    chunk_words: int
-    max_chunks: int
-    max_document_bytes: int
-    group_jobs: int
-    group_documents: int
-    group_chunks: int
-    time_slice_s: float
-    max_attempts: int
-
-
-@dataclass(frozen=True)
-class Tools:
-    """Everything that a worker works with."""
-
-    ledger: Ledger
-    batches: BatchLedger
-    leases: Leases
-    originals: Originals
-    parsers: Parsers
-    embedder: Embedder
-    vectors: VectorStore
-    bell: Doorbell
-    one_behind: Callable[[], AbstractContextManager[Background]]
-    clock: Callable[[], float]
-    """Seconds that only go forward."""
-    rules: Rules
-    time_up: type[Exception]
-    """What the queue raises in the middle of the work when its time is over; never caught as a failure."""
-
-
-@dataclass(frozen=True)
-class AtWork:
-    """What waiting and running jobs of a space are about."""
-
-    versions: set[VersionId]
-    batch: bool
-    """A batch is among the jobs: it brings in versions that nobody can name."""
-
-
-class Housekeeping(Protocol):
-    """What the reconciler does to the catalog; each call is one transaction or a few short ones."""
-
-    def reap(self) -> None: ...
-    def unrung(self) -> list[tuple[Queue, JobId, str]]: ...
-    def rung(self, job_ids: Sequence[JobId]) -> None: ...
-    def spaces(self) -> list[SpaceId]: ...
-    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]: ...
-    def live_count(self, space: SpaceId) -> int:
-        """Live chunks of the space."""
-
-    def live_sizes(self, space: SpaceId) -> dict[VersionId, int]:
-        """Chunks of each live version."""
-
-    def at_work(self, space: SpaceId) -> AtWork: ...
-    def begin_mending(self, space: SpaceId, versions: Sequence[VersionId]) -> tuple[Queue, JobId, str] | None:
-        """Create a job that makes the versions' vectors again, to be rung for.
-
-        None, and no job, while another one of the space waits or runs, and for a while after one failed.
-        """
-
-    def discard_stale(self) -> None: ...
-    def sweep_blobs(self) -> None: ...
-    def prune(self) -> None: ...
-
-
-class StoredVectors(Protocol):
-    """The vector store as the reconciler sees it."""
-
-    def count(self, space: SpaceId) -> int: ...
-    def sizes(self, space: SpaceId) -> dict[VersionId, int]:
-        """Vectors of each version that has any; reads the whole index."""
-
-    def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None: ...

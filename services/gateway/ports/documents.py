@@ -1,42 +1,14 @@
-"""What the gateway's flows need from outside."""
+"""The catalog's documents, and their original bytes."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from services.gateway.domain.citations import TextOf
 from services.gateway.domain.uploads import NewDocument
-from services.shared.contracts.answers import WriteEvent, WriteRequest
 from services.shared.contracts.documents import Document, DocumentList
-from services.shared.contracts.health import PartHealth
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
-from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState, Queue
-from services.shared.contracts.search import RetrieveRequest, SearchResponse
-
-
-class Retriever(Protocol):
-    """Finds passages."""
-
-    async def retrieve(self, request: RetrieveRequest) -> SearchResponse:
-        """Raises RagstoneError (retriever_unavailable among others)."""
-        ...
-
-
-class Generator(Protocol):
-    """Writes sentences from passages."""
-
-    def write(self, request: WriteRequest) -> AsyncGenerator[WriteEvent, None]:
-        """Yields sentences and at last a WritingDone; closing it stops the writing. Raises RagstoneError."""
-        ...
-
-
-class LiveTexts(Protocol):
-    """The catalog's word on what may be said."""
-
-    async def live_texts(self, space: SpaceId, wanted: Collection[TextOf]) -> dict[TextOf, str]:
-        """The extracted texts of those versions that are live at this moment; others are left out."""
-        ...
+from services.shared.contracts.jobs import JobState
 
 
 @dataclass(frozen=True)
@@ -113,32 +85,6 @@ class Documents(Protocol):
         ...
 
 
-class Jobs(Protocol):
-    """The catalog's jobs."""
-
-    async def page(
-        self, space: SpaceId, *, states: Sequence[JobState] | None, limit: int, cursor: str | None
-    ) -> JobList:
-        """Newest first."""
-        ...
-
-    async def one(self, space: SpaceId, job_id: JobId) -> Job:
-        """Raises RagstoneError (job_not_found)."""
-        ...
-
-    async def items(self, space: SpaceId, job_id: JobId, *, limit: int, cursor: str | None) -> JobItemList:
-        """The lines of a batch; raises RagstoneError (job_not_found)."""
-        ...
-
-    async def cancel(self, space: SpaceId, job_id: JobId) -> Job:
-        """Raises RagstoneError (job_not_found, job_state_conflict)."""
-        ...
-
-    async def retry(self, space: SpaceId, job_id: JobId) -> Job:
-        """Raises RagstoneError (job_not_found, job_state_conflict)."""
-        ...
-
-
 class Originals(Protocol):
     """The original bytes, by their SHA-256."""
 
@@ -156,34 +102,4 @@ class Originals(Protocol):
 
     async def path(self, sha256: str) -> Path:
         """Where they lie; raises RagstoneError (version_not_found) when they are gone."""
-        ...
-
-
-class Bell(Protocol):
-    """Wakes a worker for jobs that the catalog holds."""
-
-    async def ring(self, queue: Queue, job_ids: Sequence[JobId], request_id: str) -> None:
-        """Never fails: a ring that is lost is made up for by the reconciler."""
-        ...
-
-
-class JobNews(Protocol):
-    """Tells when to look at a job again."""
-
-    def wakeups(self, job_id: JobId, every_s: float) -> AsyncIterator[None]:
-        """Yields at once, at each change, and at least every ``every_s`` seconds."""
-        ...
-
-
-class Clock(Protocol):
-    """Seconds that only ever grow."""
-
-    def __call__(self) -> float: ...
-
-
-class Parts(Protocol):
-    """The state of everything that the gateway works with."""
-
-    async def look(self) -> dict[str, PartHealth]:
-        """Each part by its name."""
         ...

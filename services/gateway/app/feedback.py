@@ -1,0 +1,55 @@
+"""Doors for feedback: judge an answer, see the verdicts, correct or dismiss them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, SpaceOf
+from services.shared.contracts.golden import (
+    Correction,
+    Feedback,
+    FeedbackList,
+    FeedbackRequest,
+    FeedbackState,
+    GoldenQuestion,
+    Verdict,
+)
+
+router = APIRouter(tags=["feedback"], responses=PROBLEMS)
+
+States = Annotated[list[FeedbackState] | None, Query(description="Only feedback in one of these states")]
+Said = Annotated[Verdict | None, Query(description="Only this verdict")]
+
+
+@router.post("/v1/feedback", status_code=201)
+async def judge_answer(said: FeedbackRequest, gateway: GatewayOf, space: SpaceOf) -> Feedback:
+    """Say whether an answer was good or bad, by its id; from then on the question and the answer are kept.
+
+    Until an owner looks at it, a new verdict on the same answer takes the last one's place.
+    """
+    return await gateway.judge.judge(space, said)
+
+
+@router.get("/v1/feedback")
+async def list_feedback(
+    gateway: GatewayOf,
+    space: SpaceOf,
+    state: States = None,
+    verdict: Said = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> FeedbackList:
+    """The space's feedback, newest first."""
+    return await gateway.feedback.page(space, states=state, verdict=verdict, limit=limit, cursor=cursor)
+
+
+@router.post("/v1/feedback/{id}/correction")
+async def correct_answer(id: str, correction: Correction, gateway: GatewayOf, space: SpaceOf) -> GoldenQuestion:
+    """Say what would have been right; the question becomes an approved golden question."""
+    return await gateway.feedback.correct(space, id, correction)
+
+
+@router.post("/v1/feedback/{id}/dismiss")
+async def dismiss_feedback(id: str, gateway: GatewayOf, space: SpaceOf) -> Feedback:
+    """Nothing is to be done about it."""
+    return await gateway.feedback.dismiss(space, id)

@@ -1,0 +1,28 @@
+"""The story of an evaluation as the gateway sees it: look at the questions, write the order down, ring."""
+
+from services.gateway.domain.golden import check_questions
+from services.gateway.ports.evaluation import Evaluations
+from services.gateway.ports.jobs import Bell
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.evaluation import EvaluationRequest, StartedEvaluation
+from services.shared.contracts.ids import SpaceId
+from services.shared.contracts.jobs import QUEUE_OF, JobKind
+
+
+class EvaluateFlow:
+    """Orders evaluations; a worker does them."""
+
+    def __init__(self, *, evaluations: Evaluations, bell: Bell) -> None:
+        self._evaluations = evaluations
+        self._bell = bell
+
+    async def start(self, space: SpaceId, request: EvaluationRequest, request_id: str) -> StartedEvaluation:
+        """One job that asks all questions. Raises RagstoneError."""
+        if request.questions is not None:
+            if not request.questions:
+                detail = "questions: is empty; send some, or leave it out for the space's golden set."
+                raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
+            check_questions(request.questions)
+        started = await self._evaluations.start(space, request, request_id)
+        await self._bell.ring(QUEUE_OF[JobKind.EVALUATION], [started.job_id], request_id)
+        return started

@@ -1,0 +1,49 @@
+"""Background work: its record, its bell, and news of it."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from services.shared.contracts.ids import JobId, SpaceId
+from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState, Queue
+
+
+class Jobs(Protocol):
+    """The catalog's jobs."""
+
+    async def page(
+        self, space: SpaceId, *, states: Sequence[JobState] | None, limit: int, cursor: str | None
+    ) -> JobList:
+        """Newest first."""
+        ...
+
+    async def one(self, space: SpaceId, job_id: JobId) -> Job:
+        """Raises RagstoneError (job_not_found)."""
+        ...
+
+    async def items(self, space: SpaceId, job_id: JobId, *, limit: int, cursor: str | None) -> JobItemList:
+        """The lines of a batch; raises RagstoneError (job_not_found)."""
+        ...
+
+    async def cancel(self, space: SpaceId, job_id: JobId) -> Job:
+        """Raises RagstoneError (job_not_found, job_state_conflict)."""
+        ...
+
+    async def retry(self, space: SpaceId, job_id: JobId) -> Job:
+        """Raises RagstoneError (job_not_found, job_state_conflict)."""
+        ...
+
+
+class Bell(Protocol):
+    """Wakes a worker for jobs that the catalog holds."""
+
+    async def ring(self, queue: Queue, job_ids: Sequence[JobId], request_id: str) -> None:
+        """Never fails: a ring that is lost is made up for by the reconciler."""
+        ...
+
+
+class JobNews(Protocol):
+    """Tells when to look at a job again."""
+
+    def wakeups(self, job_id: JobId, every_s: float) -> AsyncIterator[None]:
+        """Yields at once, at each change, and at least every ``every_s`` seconds."""
+        ...

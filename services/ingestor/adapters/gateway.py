@@ -1,0 +1,86 @@
+"""The system as a client sees it: everything goes over the gateway's public API."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from services.shared.contracts.answers import Answer, AskRequest
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.health import Readiness
+from services.shared.contracts.ids import DocumentId, SpaceId, VersionId
+from services.shared.contracts.search import SearchRequest, SearchResponse
+from services.shared.kit.http_client import ServiceClient
+
+Got = TypeVar("Got")
+
+BUSY_TRIES = 4
+BUSY_WAIT_S = 5.0
+AWAY = 503
+_GONE = (ErrorCode.DOCUMENT_NOT_FOUND, ErrorCode.VERSION_NOT_FOUND)
+
+
+class GatewayOfSpace:
+    """Calls one at a time, so that what is measured is one client's latency."""
+
+    def __init__(self, client: ServiceClient, runner: asyncio.Runner) -> None:
+        self._client = client
+        self._runner = runner
+
+    def search(self, request: SearchRequest) -> SearchResponse:
+        return self._patiently(lambda: self._client.post("/v1/search", request, SearchResponse))
+
+    def ask(self, request: AskRequest) -> Answer:
+        return self._patiently(lambda: self._client.post("/v1/ask", request, Answer))
+
+    def text(self, document_id: DocumentId, version: VersionId | None) -> str | None:
+        named = f"&version={quote(version)}" if version else ""
+        path = f"/v1/documents/{quote(document_id, safe='')}/source?as=text{named}"
+        try:
+            return self._run(self._client.get_text(path))
+        except RagstoneError as error:
+            if error.code in _GONE:
+                return None
+            raise
+
+    def describe(self) -> dict[str, str]:
+        readiness = self._run(self._client.get("/readyz", Readiness, accept=(503,)))
+        return {name: part.detail for name, part in readiness.parts.items()}
+
+    def _patiently(self, call: Callable[[], Coroutine[Any, Any, Got]]) -> Got:
+        """Again, when it was busy or a part was away for a moment; the error itself when it stays so."""
+        for _ in range(BUSY_TRIES - 1):
+            try:
+                return self._run(call())
+            except RagstoneError as error:
+                if error.status != AWAY:
+                    raise
+                self._run(asyncio.sleep(min(error.retry_after_s or BUSY_WAIT_S, BUSY_WAIT_S)))
+        return self._run(call())
+
+    def _run(self, coroutine: Coroutine[Any, Any, Got]) -> Got:
+        return self._runner.run(coroutine)
+
+
+class GatewayAsClient:
+    """Opens the API of one space for the time of a ``with`` block."""
+
+    def __init__(self, url: str, timeout_s: float) -> None:
+        self._url = url
+        self._timeout_s = timeout_s
+
+    @contextmanager
+    def __call__(self, space: SpaceId) -> Iterator[GatewayOfSpace]:
+        with asyncio.Runner() as runner:
+            client = ServiceClient(
+                name="gateway",
+                base_url=self._url,
+                unavailable=ErrorCode.GATEWAY_UNAVAILABLE,
+                timeout_s=self._timeout_s,
+                headers={"Ragstone-Space": space},
+            )
+            try:
+                yield GatewayOfSpace(client, runner)
+            finally:
+                runner.run(client.close())

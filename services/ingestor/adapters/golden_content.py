@@ -1,0 +1,82 @@
+"""Live documents as questions are made from them, and proposals in the catalog's golden set."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
+from services.ingestor.ports.jobs import ClaimedJob
+from services.shared.catalog import chunks, documents, golden, jobs
+from services.shared.catalog.chunks import LiveChunk
+from services.shared.catalog.documents import LiveDocument
+from services.shared.catalog.engine import Catalog
+from services.shared.contracts.golden import GoldenOrigin, Question
+from services.shared.contracts.ids import DocumentId, SpaceId
+from services.shared.evaluation.golden.drafts import shuffled
+from services.shared.evaluation.golden.material import Passage, SourceDocument, likely_questions
+
+PAGE = 500
+
+
+class CatalogGoldenContent:
+    """Each document is read in a transaction of its own, so that a large space blocks nobody."""
+
+    def __init__(self, catalog: Catalog, now: Callable[[], datetime]) -> None:
+        self._catalog = catalog
+        self._now = now
+
+    def documents(self, space: SpaceId, seed: int) -> Iterator[SourceDocument]:
+        for id in shuffled(self._ids(space), seed):
+            with self._catalog.read() as tx:
+                document = documents.get(tx, space, DocumentId(id))
+                # It may have been deleted since its id was read.
+                found = [] if document is None else chunks.chunks_of_version(tx, space, document.version)
+            if document is not None and found:
+                yield _source_document(document, found)
+
+    def propose(self, space: SpaceId, questions: Sequence[Question], origin: GoldenOrigin) -> int:
+        with self._catalog.write() as tx:
+            return golden.propose(tx, space, questions, origin, self._now())
+
+    def step(self, job: ClaimedJob) -> tuple[str | None, int]:
+        with self._catalog.read() as tx:
+            row = jobs.find(tx, job.id)
+        return (None, 0) if row is None else (row.stage, row.done)
+
+    def made(self, job: ClaimedJob) -> dict[str, int]:
+        kinds: Counter[str] = Counter()
+        cursor: str | None = None
+        with self._catalog.read() as tx:
+            row = jobs.find(tx, job.id)
+            while row is not None:
+                page = golden.page(tx, job.space, states=None, flagged=None, limit=PAGE, cursor=cursor)
+                kinds.update(
+                    item.question.kind
+                    for item in page.items
+                    if item.updated_at >= row.created_at and item.origin in (GoldenOrigin.RULE, GoldenOrigin.MODEL)
+                )
+                cursor = page.next_cursor
+                if cursor is None:
+                    break
+        return dict(sorted(kinds.items()))
+
+    def _ids(self, space: SpaceId) -> list[str]:
+        ids: list[str] = []
+        cursor: str | None = None
+        with self._catalog.read() as tx:
+            while True:
+                page, cursor = documents.list_live(tx, space, limit=PAGE, cursor=cursor)
+                ids += [document.id for document in page]
+                if cursor is None:
+                    return ids
+
+
+def _source_document(document: LiveDocument, found: Sequence[LiveChunk]) -> SourceDocument:
+    return SourceDocument(
+        document_id=document.id,
+        title=document.title,
+        type=document.type,
+        questions=likely_questions(document.metadata),
+        passages=tuple(
+            Passage(chunk.text, chunk.section, chunk.start, chunk.end, chunk.kind, chunk.lead) for chunk in found
+        ),
+    )

@@ -1,0 +1,126 @@
+"""An evaluation, top to bottom: ask each question as a client would, review, count, compare, report.
+
+What was asked is kept question by question, so that a break costs at most one, and the work makes way for other
+jobs after each time slice.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from services.ingestor.flow.judged import Judged
+from services.ingestor.flow.outages import fail_or_put_off
+from services.ingestor.flow.progress import Progress
+from services.ingestor.ports.evaluation import Judge, Ordered, SystemUnderTest
+from services.ingestor.ports.jobs import ClaimedJob, Lease, LeaseLost, ProgressNote
+from services.ingestor.ports.tools import Tools
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.evaluation import Evaluation, Variant
+from services.shared.contracts.golden import Question
+from services.shared.evaluation.report.html import html
+from services.shared.evaluation.report.markdown import markdown
+from services.shared.evaluation.summary import brief_metrics, summarise
+from services.shared.evaluation.variants import FULL, LADDER
+
+NO_JUDGE = "the judge could not be asked, so that only the rules judged: {why}"
+"""The warning of an evaluation whose judge is set and does not answer."""
+
+
+class Evaluate:
+    """Runs EVALUATION jobs."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._evaluation = tools.evaluation
+
+    def run(self, job: ClaimedJob) -> None:
+        """Work through the questions until the end or the end of the time slice."""
+        tools = self._tools
+        with tools.leases.hold([job.id]) as lease:
+            try:
+                ordered = self._evaluation.records.load(str(job.payload.get("evaluation_id")))
+                with self._evaluation.system(ordered.space) as system:
+                    self._slice(job, lease, ordered, system)
+            except LeaseLost:
+                tools.ledger.drop(job)
+            except tools.time_up:
+                raise
+            except Exception as error:
+                fail_or_put_off(tools.ledger, job, error, f"evaluation {job.id}")
+
+    def _slice(self, job: ClaimedJob, lease: Lease, ordered: Ordered, system: SystemUnderTest) -> None:
+        judge, warning = self._judge(ordered)
+        if not self._ask(job, lease, ordered, system, judge):
+            self._tools.ledger.release([job])
+            self._tools.bell.ring(job.queue, job.id, job.request_id)
+            return
+        evaluation = self._summed_up(ordered, system, judge)
+        self._evaluation.records.finish(evaluation, markdown(evaluation), html(evaluation))
+        self._tools.ledger.succeed(job, _brief(evaluation), warning)
+
+    def _judge(self, ordered: Ordered) -> tuple[Judge | None, str | None]:
+        """The judge, if one is set, wanted and there; and what to warn of."""
+        judge = self._evaluation.judge
+        if judge is None or not ordered.request.judge:
+            return None, None
+        try:
+            judge.probe()
+        except RagstoneError as error:
+            return None, NO_JUDGE.format(why=error.detail)
+        return judge, None
+
+    def _ask(
+        self, job: ClaimedJob, lease: Lease, ordered: Ordered, system: SystemUnderTest, judge: Judge | None
+    ) -> bool:
+        """Ask what was not asked yet; False when the time slice is over before the end."""
+        tools, records = self._tools, self._evaluation.records
+        progress = Progress(tools.ledger, tools.clock)
+        began = tools.clock()
+        judged = Judged(ordered.request, system, self._evaluation.likeness, judge, tools.clock)
+        done = {(outcome.question_id, outcome.variant) for outcome in records.outcomes(ordered.id)}
+        steps = list(_steps(ordered))
+        for n, (question, variant) in enumerate(steps):
+            if (question.id, variant.name) in done:
+                continue
+            progress.say([ProgressNote(job.id, variant.name, n, len(steps))])
+            if not lease.keeps(job.id):
+                raise LeaseLost
+            records.add(ordered.id, [judged.outcome(question, variant)])
+            if tools.clock() - began > tools.rules.time_slice_s and n + 1 < len(steps):
+                return False
+        tools.ledger.progress([ProgressNote(job.id, "report", len(steps), len(steps))])
+        return True
+
+    def _summed_up(self, ordered: Ordered, system: SystemUnderTest, judge: Judge | None) -> Evaluation:
+        records = self._evaluation.records
+        outcomes = records.outcomes(ordered.id)
+        failed = [outcome for outcome in outcomes if outcome.error]
+        if outcomes and len(failed) == len(outcomes):
+            detail = f"not one question could be asked; the first failure: {failed[0].error}"
+            raise RagstoneError(ErrorCode.INTERNAL, detail)
+        return summarise(
+            evaluation_id=ordered.id,
+            space=ordered.space,
+            request=ordered.request,
+            questions=ordered.questions,
+            outcomes=outcomes,
+            system={**self._evaluation.described, **system.describe(), "judge": judge.name if judge else None},
+            created_at=ordered.created_at,
+            before=records.earlier(ordered),
+        )
+
+
+def _steps(ordered: Ordered) -> Iterator[tuple[Question, Variant]]:
+    """Everything once as the system stands, then, if that was asked for, with stages switched off."""
+    for variant in (FULL, *(LADDER if ordered.request.ablate else ())):
+        for question in ordered.questions:
+            yield question, variant
+
+
+def _brief(evaluation: Evaluation) -> dict[str, Any]:
+    """What the job says of its outcome."""
+    return {
+        "evaluation_id": evaluation.id,
+        "questions": len(evaluation.questions),
+        "vetoed": evaluation.comparison.vetoed if evaluation.comparison else None,
+        "metrics": brief_metrics(evaluation),
+    }

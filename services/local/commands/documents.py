@@ -1,0 +1,80 @@
+"""`ragstone ingest` and `jobs`: documents on their way in."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from services.local import asking, sending, show
+from services.local.commands.options import AsJson, Space, Url
+from services.local.mirror import Choice, follow
+from services.local.settings import local_settings
+from services.local.state import RunFolder
+from services.local.terminal import FAILED, INTERRUPTED, console_for, gateway, out, sources
+from services.shared.contracts.jobs import JobState
+
+
+def ingest(
+    paths: Annotated[
+        list[str],
+        typer.Argument(callback=sources, help="Folders to mirror, files to send, or - for text on standard input."),
+    ],
+    name: Annotated[str | None, typer.Option(help="Name of the mirrored folder, or id of the text from -.")] = None,
+    prefix: Annotated[str, typer.Option(help="Put in front of every document id, such as handbook/.")] = "",
+    glob: Annotated[str | None, typer.Option(help="Only files whose path or name fits, such as '*.md'.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done.")] = False,
+    batch: Annotated[bool, typer.Option("--batch", help="Send an .ndjson or .jsonl file as many documents.")] = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Let an empty folder forget everything that came from it.")
+    ] = False,
+    space: Space = None,
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make the documents equal to a folder: new, changed, moved and vanished files."""
+    settings = local_settings()
+    console = console_for(stderr=as_json)
+    choice = Choice(
+        name=name,
+        prefix=prefix,
+        glob=glob,
+        dry_run=dry_run,
+        allow_empty=allow_empty,
+        max_bytes=settings.document_max_bytes,
+    )
+    run = None if url or settings.url else RunFolder(settings.state_dir).live()
+    if run is not None:
+        show.idle_profile(console, [Path(path) for path in paths], run)
+    with gateway(url, space) as api, sending.interruptible() as stop:
+        reports = [sending.send(api, console, path, choice, stop, batch=batch) for path in paths if not stop.is_set()]
+    if as_json:
+        out([sending.as_dict(report) for report in reports])
+    if any(report.interrupted for report in reports):
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(FAILED if any(report.failed for report in reports) else 0)
+
+
+def jobs(
+    job_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One job instead of the newest.")] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on until nothing is queued or running.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many.")] = 20,
+    space: Space = None,
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """List background work, or show one job; exit 1 when that job failed."""
+    console = console_for()
+    with gateway(url, space) as api, sending.interruptible() as stop:
+        if job_id is None:
+            found = asking.watch_jobs(api, console, state, limit, stop, watch=watch, quiet=as_json)
+            if as_json:
+                out(found.model_dump(mode="json"))
+            return
+        job = follow(api, job_id, lambda _: None, stop) if watch else api.job(job_id)
+        items = list(api.failed_items(job_id)) if job.kind == "batch" else []
+    if as_json:
+        out(job.model_dump(mode="json") | {"failed_items": [item.model_dump(mode="json") for item in items]})
+    else:
+        show.job(console, job, items)
+    raise typer.Exit(FAILED if job.state is JobState.FAILED else 0)

@@ -1,0 +1,200 @@
+"""Evaluations: what was ordered, how each question came out so far, and the finished whole with its reports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, and_, insert, or_, select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+from services.shared.catalog import cursors, schema, spaces
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.evaluation import (
+    Evaluation,
+    EvaluationBrief,
+    EvaluationList,
+    EvaluationRequest,
+    Outcome,
+    Subject,
+)
+from services.shared.contracts.golden import Question, fingerprint
+from services.shared.contracts.ids import JobId, SpaceId
+
+Form = Literal["html", "markdown"]
+
+_e, _o = schema.evaluations.c, schema.evaluation_outcomes.c
+_BRIEF = [
+    *(_e.id, _e.job_id, _e.name, _e.subject, _e.fingerprint, _e.question_count),
+    *(_e.finished.is_not(None).label("is_finished"), _e.vetoed, _e.metrics, _e.created_at),
+]
+
+
+@dataclass(frozen=True)
+class StoredEvaluation:
+    """What a worker needs to begin or go on; the questions are beside the request, not in it."""
+
+    id: str
+    job_id: JobId
+    space: SpaceId
+    request: EvaluationRequest
+    questions: list[Question]
+    created_at: datetime
+    finished: bool
+
+
+def create(
+    tx: Connection,
+    *,
+    id: str,
+    job_id: JobId,
+    space: SpaceId,
+    request: EvaluationRequest,
+    questions: Sequence[Question],
+    now: datetime,
+) -> None:
+    """Writes an order down with the questions as they are now; the caller makes its job in the same transaction."""
+    spaces.make_and_lock(tx, space, now)
+    row = {
+        "space_id": space,
+        "id": id,
+        "job_id": job_id,
+        "name": request.name,
+        "subject": request.subject,
+        "fingerprint": fingerprint(questions),
+        "question_count": len(questions),
+        "request": request.model_dump(mode="json", exclude={"questions"}),
+        "questions": [question.model_dump(mode="json") for question in questions],
+        "created_at": now,
+    }
+    tx.execute(insert(schema.evaluations), row)
+
+
+def load(tx: Connection, id: str) -> StoredEvaluation:
+    """What was ordered, of any space, for workers. Raises EVALUATION_NOT_FOUND."""
+    columns = (_e.job_id, _e.space_id, _e.request, _e.questions, _e.created_at, _e.finished.is_not(None).label("over"))
+    row = tx.execute(select(*columns).where(_e.id == id)).one_or_none()
+    if row is None:
+        raise _unknown(id)
+    # A newer release may have stored fields that this one does not know.
+    return StoredEvaluation(
+        id=id,
+        job_id=row.job_id,
+        space=row.space_id,
+        request=EvaluationRequest.model_validate(row.request, extra="ignore"),
+        questions=[Question.model_validate(stored, extra="ignore") for stored in row.questions],
+        created_at=row.created_at,
+        finished=row.over,
+    )
+
+
+def outcomes(tx: Connection, id: str) -> list[Outcome]:
+    """What came out so far, by question and variant."""
+    query = select(_o.outcome).join_from(
+        schema.evaluations,
+        schema.evaluation_outcomes,
+        and_(_o.space_id == _e.space_id, _o.evaluation_id == _e.id),
+    )
+    rows = tx.execute(query.where(_e.id == id).order_by(_o.question_id, _o.variant)).scalars()
+    return [Outcome.model_validate(stored) for stored in rows]
+
+
+def add_outcomes(tx: Connection, id: str, outcomes: Sequence[Outcome]) -> None:
+    """Writes outcomes down; one of the same question and variant is overwritten. Raises EVALUATION_NOT_FOUND."""
+    space = _space_of(tx, id)
+    if not outcomes:
+        return
+    rows = [
+        {
+            "space_id": space,
+            "evaluation_id": id,
+            "question_id": outcome.question_id,
+            "variant": outcome.variant,
+            "outcome": outcome.model_dump(mode="json"),
+        }
+        for outcome in outcomes
+    ]
+    make = postgresql_insert if tx.dialect.name == "postgresql" else sqlite_insert
+    upsert = make(schema.evaluation_outcomes)
+    key = ["space_id", "evaluation_id", "question_id", "variant"]
+    tx.execute(upsert.on_conflict_do_update(index_elements=key, set_={"outcome": upsert.excluded.outcome}), rows)
+
+
+def finish(tx: Connection, id: str, evaluation: Evaluation, markdown: str, html: str) -> None:
+    """Keeps the finished whole with its reports; again replaces them. Raises EVALUATION_NOT_FOUND."""
+    values = {
+        "finished": evaluation.model_dump_json(),
+        "markdown": markdown,
+        "html": html,
+        "metrics": {metric: estimate.mean for metric, estimate in evaluation.summary.values.items()},
+        "vetoed": None if evaluation.comparison is None else evaluation.comparison.vetoed,
+    }
+    if not tx.execute(update(schema.evaluations).where(_e.id == id).values(**values)).rowcount:
+        raise _unknown(id)
+
+
+def get(tx: Connection, space: SpaceId, id: str) -> Evaluation | None:
+    """The finished whole; None while it is not finished, or when this space has no such evaluation."""
+    stored = tx.execute(select(_e.finished).where(_e.space_id == space, _e.id == id)).scalar_one_or_none()
+    return None if stored is None else Evaluation.model_validate_json(stored, extra="ignore")
+
+
+def report(tx: Connection, space: SpaceId, id: str, form: Form) -> str | None:
+    """The finished report; None as in ``get``."""
+    column = _e.html if form == "html" else _e.markdown
+    found: str | None = tx.execute(select(column).where(_e.space_id == space, _e.id == id)).scalar_one_or_none()
+    return found
+
+
+def brief(tx: Connection, space: SpaceId, id: str) -> EvaluationBrief | None:
+    """An evaluation of this space, finished or not, as a list shows it."""
+    row = tx.execute(select(*_BRIEF).where(_e.space_id == space, _e.id == id)).one_or_none()
+    return None if row is None else _read(row)
+
+
+def page(tx: Connection, space: SpaceId, limit: int, cursor: str | None) -> EvaluationList:
+    """A page of the space's evaluations, newest first; INVALID_REQUEST for a bad cursor."""
+    query = select(*_BRIEF).where(_e.space_id == space)
+    if cursor is not None:
+        at, id = cursors.decode_moment("evaluations", cursor)
+        query = query.where(or_(_e.created_at < at, and_(_e.created_at == at, _e.id < id)))
+    found = [_read(row) for row in tx.execute(query.order_by(_e.created_at.desc(), _e.id.desc()).limit(limit + 1))]
+    shown = found[:limit]
+    more = len(found) > limit
+    following = cursors.encode("evaluations", shown[-1].created_at.isoformat(), shown[-1].id) if more else None
+    return EvaluationList(items=shown, next_cursor=following)
+
+
+def newest(tx: Connection, space: SpaceId, *, name: str, subject: Subject, but_not: str) -> str | None:
+    """The newest finished evaluation of this question set and half of the system, other than ``but_not``."""
+    like_it = (_e.space_id == space, _e.name == name, _e.subject == subject, _e.id != but_not, _e.finished.is_not(None))
+    query = select(_e.id).where(*like_it).order_by(_e.created_at.desc(), _e.id.desc()).limit(1)
+    found: str | None = tx.execute(query).scalar_one_or_none()
+    return found
+
+
+def _space_of(tx: Connection, id: str) -> SpaceId:
+    space = tx.execute(select(_e.space_id).where(_e.id == id)).scalar_one_or_none()
+    if space is None:
+        raise _unknown(id)
+    return SpaceId(space)
+
+
+def _unknown(id: str) -> RagstoneError:
+    return RagstoneError(ErrorCode.EVALUATION_NOT_FOUND, f"there is no evaluation {id[:80]!r}; it never was")
+
+
+def _read(row: Row[*tuple[Any, ...]]) -> EvaluationBrief:
+    return EvaluationBrief(
+        id=row.id,
+        job_id=row.job_id,
+        name=row.name,
+        subject=Subject(row.subject),
+        fingerprint=row.fingerprint,
+        questions=row.question_count,
+        finished=row.is_finished,
+        vetoed=row.vetoed,
+        metrics=row.metrics or {},
+        created_at=row.created_at,
+    )

@@ -1,0 +1,57 @@
+"""`ragstone golden` and `feedback` as they are typed, against a gateway in memory."""
+
+from pathlib import Path
+
+from tests.contract.local.served import Ragstone, started
+from tests.unit.local.fakes import FakeMeasuring, a_golden_question
+
+
+def test_proposals_are_written_once_and_taken_back(ragstone: Ragstone, gateway: FakeMeasuring, tmp_path: Path) -> None:
+    gateway.golden += [a_golden_question(f"g{n}", "proposed") for n in range(3)]
+    made = ragstone("golden", "make", "--limit", "7")
+    assert made.returncode == 0, made.stderr
+    assert "3 questions wait for review in golden-review.yaml." in made.stdout
+    again = ragstone("golden", "make")
+    assert again.returncode == 1
+    assert "is there already" in again.stderr
+    assert [body for _, path, _, body in gateway.asked if path == "/v1/golden/make"] == [
+        {"limit": 7, "seed": 0, "by_model": False}
+    ]
+    taken = ragstone("golden", "import", "golden-review.yaml")
+    assert taken.returncode == 0, taken.stderr
+    sent = gateway.asked[-1][3]["items"]
+    assert [item["question"]["id"] for item in sent] == ["g0", "g1", "g2"]
+    assert sent[0]["question"]["gold"][0]["quote"] == "One month."
+    assert "3 added" in taken.stdout
+
+
+def test_what_is_exported_as_lines_can_be_asked(ragstone: Ragstone, gateway: FakeMeasuring, tmp_path: Path) -> None:
+    gateway.golden += [
+        a_golden_question("g0", "approved"),
+        a_golden_question("g1"),
+        a_golden_question("g2", "approved"),
+    ]
+    assert ragstone("golden", "export", "set.jsonl").returncode == 0
+    assert ragstone("eval", "--questions", "set.jsonl").returncode == 0
+    assert [question["id"] for question in started(gateway)["questions"]] == ["g0", "g2"]
+    assert started(gateway)["questions"][0]["facts"] == [["one month", "a month"]]
+
+
+def test_golden_questions_are_listed_for_people(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+    gateway.golden += [a_golden_question("g0", "approved", "Its passage changed."), a_golden_question("g1")]
+    listed = ragstone("golden", "list").stdout
+    assert "Its passage changed." in listed
+    assert "1 approved, 1 flagged, 1 proposed" in listed
+
+
+def test_what_people_said_is_corrected_or_laid_aside(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+    assert "Why?" in ragstone("feedback", "list", "--state", "open").stdout
+    assert "state=open" in gateway.asked[-1][1]
+    words = ["--expected", "One month.", "--fact", "one month | 30 days", "--fact", "notice", "--must-not", "never"]
+    assert "golden question feedback-f1" in ragstone("feedback", "correct", "f1", *words).stdout
+    assert gateway.asked[-1][3]["facts"] == [["one month", "30 days"], ["notice"]]
+    assert gateway.asked[-1][3]["must_not"] == ["never"]
+    assert ragstone("feedback", "correct", "f1", "--abstain").returncode == 0
+    assert gateway.asked[-1][3]["behaviour"] == "abstain"
+    assert ragstone("feedback", "dismiss", "f1").stdout == "Dismissed f1.\n"
+    assert ragstone("golden", "remove", "g1").stdout == "Removed g1.\n"

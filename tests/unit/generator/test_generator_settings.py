@@ -1,0 +1,63 @@
+"""Which writer the settings ask for, and the names that they go by."""
+
+import pytest
+from pydantic import ValidationError
+
+from services.generator.settings import GeneratorSettings
+from services.generator.wiring import DEFAULT_OPENAI, _writer
+
+
+@pytest.fixture(autouse=True)
+def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OLLAMA_HOST", "RAGSTONE_WRITER", "RAGSTONE_OPENAI_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("environment", "kind"),
+    [
+        ({}, None),
+        ({"RAGSTONE_OPENAI_URL": "http://a:1"}, "openai"),
+        ({"OLLAMA_HOST": "http://a:1", "RAGSTONE_OPENAI_URL": "http://a:1"}, "ollama"),
+        ({"OLLAMA_HOST": "", "RAGSTONE_OPENAI_URL": ""}, None),
+        ({"RAGSTONE_WRITER": "extractive", "OLLAMA_HOST": "http://a:1"}, None),
+        ({"RAGSTONE_WRITER": "openai", "OLLAMA_HOST": "http://a:1"}, "openai"),
+        ({"RAGSTONE_WRITER": "ollama"}, "ollama"),
+    ],
+)
+async def test_who_writes(environment: dict[str, str], kind: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    writer = _writer(GeneratorSettings())
+    assert (writer.kind if writer else None) == kind
+
+
+async def test_a_server_without_address_is_sought_at_its_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGSTONE_WRITER", "openai")
+    monkeypatch.setenv("RAGSTONE_OPENAI_MODEL", "")
+    writer = _writer(GeneratorSettings())
+    assert writer is not None
+    assert DEFAULT_OPENAI in writer.state().detail
+    assert writer.name == "unknown"
+
+
+def test_limits_keep_their_former_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGSTONE_OLLAMA_PARALLEL", "7")
+    monkeypatch.setenv("RAGSTONE_OLLAMA_WAITING", "1")
+    monkeypatch.setenv("RAGSTONE_WRITER_WAITING", "3")
+    settings = GeneratorSettings()
+    assert (settings.writer_parallel, settings.writer_waiting) == (7, 3)
+
+
+def test_the_key_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGSTONE_OPENAI_API_KEY", "hush")
+    settings = GeneratorSettings()
+    assert "hush" not in f"{settings!r} {settings.model_dump_json()}"
+    assert settings.openai_api_key is not None
+    assert settings.openai_api_key.get_secret_value() == "hush"
+
+
+def test_another_writer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGSTONE_WRITER", "poet")
+    with pytest.raises(ValidationError, match="writer"):
+        GeneratorSettings()

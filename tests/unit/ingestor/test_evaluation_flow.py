@@ -1,0 +1,221 @@
+"""An evaluation job: asked once each, reviewed, resumable, compared, and honest about what failed."""
+
+from dataclasses import replace
+
+import pytest
+
+from services.ingestor.flow.judged import JUDGE_WROTE
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.evaluation import Evaluation, Outcome
+from services.shared.contracts.golden import Behaviour, GoldSpan, Question
+from services.shared.contracts.ids import JobId
+from services.shared.contracts.jobs import JobKind, JobState
+from services.shared.evaluation.variants import LADDER
+from tests.unit.ingestor.fake_evaluation import FakeJudge, FakeRecords, FakeSystem, evaluation_tools
+from tests.unit.ingestor.fakes import World
+
+POOL = Question(
+    id="q1",
+    text="When does the pool open?",
+    kind="factual_recall",
+    expected="The pool opens at seven.",
+    facts=[["at seven"]],
+    gold=[GoldSpan(document_id="pool.md", quote="The pool opens at seven.")],
+)
+CAKE = Question(id="q2", text="How do I bake a cake?", kind="boundaries", behaviour=Behaviour.ABSTAIN)
+
+
+class Scene:
+    def __init__(self, judge: FakeJudge | None = None) -> None:
+        self.world = World()
+        self.records, self.system, self.judge = FakeRecords(), FakeSystem(), judge
+        tools = replace(self.world.tools, evaluation=evaluation_tools(self.records, self.system, judge))
+        self.worker = type(self.world.worker)(tools)
+
+    def queue(self, payload_id: str = "e1") -> JobId:
+        return self.world.catalog.queue(JobKind.EVALUATION, {"evaluation_id": payload_id})
+
+    def run(self) -> tuple[JobId, JobState]:
+        job_id = self.queue()
+        self.worker.answer(job_id)
+        return job_id, self.world.state(job_id)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        assert self.records.finished is not None
+        return self.records.finished[0]
+
+    def outcome(self, question_id: str, variant: str = "full") -> Outcome:
+        return self.records.stored[question_id, variant]
+
+
+def test_every_question_is_searched_and_asked_once_and_counted() -> None:
+    scene = Scene()
+    scene.records.order([POOL, CAKE])
+    job_id, state = scene.run()
+    assert state is JobState.SUCCEEDED
+    assert [one.question for one in scene.system.searched] == [POOL.text, CAKE.text]
+    assert [one.question for one in scene.system.asked] == [POOL.text, CAKE.text]
+    values = scene.outcome("q1").values
+    assert (values["score"], values["ndcg@10"], values["citation_recall"], values["checks"]) == (1.0, 1.0, 1.0, 1.0)
+    assert scene.outcome("q2").values["score"] == 1.0
+    assert scene.evaluation.summary.values["score"].mean == 1.0
+    assert {row.name for row in scene.evaluation.by_kind} == {"factual_recall", "boundaries"}
+    result = scene.world.catalog.results[job_id]
+    assert (result["evaluation_id"], result["questions"], result["vetoed"]) == ("e1", 2, None)
+    assert result["metrics"]["score"] == 1.0
+    _, markdown, html = scene.records.finished or (None, "", "")
+    assert "factual" in markdown
+    assert html.startswith("<!DOCTYPE html>")
+
+
+def test_a_quote_that_does_not_stand_at_its_place_is_a_wrong_answer() -> None:
+    scene = Scene()
+    scene.system.quote = "The pool opens at eight."
+    scene.records.order([POOL])
+    scene.run()
+    assert scene.outcome("q1").values["checks"] == 0.0
+    assert scene.outcome("q1").values["score"] == -1.0
+
+
+def test_half_of_the_system_is_evaluated_alone() -> None:
+    scene = Scene()
+    scene.records.order([POOL], subject="retrieval")
+    scene.run()
+    assert scene.system.asked == []
+    assert scene.outcome("q1").status is None
+    other = Scene()
+    other.records.order([POOL], subject="answers")
+    other.run()
+    assert other.system.searched == []
+    assert "score" in other.outcome("q1").values
+
+
+def test_an_ablation_switches_stages_for_search_and_for_answers() -> None:
+    scene = Scene()
+    scene.records.order([POOL], ablate=True)
+    scene.run()
+    assert [one.stages for one in scene.system.asked] == [None, *(variant.stages for variant in LADDER)]
+    assert [row.name for row in scene.evaluation.ablation] == [*(variant.name for variant in LADDER), "full"]
+
+
+def test_it_makes_way_after_its_time_slice_and_asks_nothing_twice() -> None:
+    scene = Scene()
+    scene.records.order([POOL, CAKE], subject="answers")
+    scene.system.after_call = lambda: setattr(scene.world.clock, "now", scene.world.clock.now + 30)
+    job_id, state = scene.run()
+    assert state is JobState.QUEUED
+    assert scene.world.bell.rung == [job_id]
+    scene.worker.answer(job_id)
+    assert scene.world.state(job_id) is JobState.SUCCEEDED
+    assert [one.question for one in scene.system.asked] == [POOL.text, CAKE.text]
+
+
+def test_a_question_that_is_refused_is_an_error_of_its_own() -> None:
+    scene = Scene()
+    scene.records.order([POOL, CAKE])
+    scene.system.errors[CAKE.text] = RagstoneError(ErrorCode.QUESTION_TOO_LONG, "The question is too long.")
+    _, state = scene.run()
+    assert state is JobState.SUCCEEDED
+    assert scene.outcome("q2").error == "The question is too long."
+    assert scene.evaluation.summary.values["errors"].mean == 0.5
+
+
+def test_when_no_question_can_be_asked_the_job_fails_and_says_why() -> None:
+    scene = Scene()
+    scene.records.order([POOL])
+    scene.system.errors[POOL.text] = RagstoneError(ErrorCode.QUESTION_TOO_LONG, "The question is too long.")
+    job_id, state = scene.run()
+    assert state is JobState.FAILED
+    assert "The question is too long." in (scene.world.catalog.reasons[job_id] or "")
+
+
+def test_a_gateway_that_is_away_puts_the_job_off_and_keeps_what_was_asked() -> None:
+    scene = Scene()
+    scene.records.order([POOL, CAKE])
+    scene.system.errors[CAKE.text] = RagstoneError(ErrorCode.GATEWAY_UNAVAILABLE, "The gateway cannot be reached.")
+    job_id, state = scene.run()
+    assert state is JobState.QUEUED
+    assert set(scene.records.stored) == {("q1", "full")}
+    scene.system.errors.clear()
+    scene.worker.answer(job_id)
+    assert scene.world.state(job_id) is JobState.SUCCEEDED
+    assert [one.question for one in scene.system.asked] == [POOL.text, CAKE.text]
+
+
+def test_a_judge_reviews_beside_the_rules_and_their_agreement_is_reported() -> None:
+    scene = Scene(FakeJudge())
+    scene.records.order([POOL, CAKE])
+    scene.run()
+    by = {(review.reviewer, review.by) for review in scene.outcome("q1").reviews}
+    assert {("accuracy", "judge"), ("validity", "judge"), ("accuracy", "rule")} <= by
+    assert not any(review.by == "judge" for review in scene.outcome("q2").reviews), "there is no answer to judge"
+    assert any({one.first, one.second} == {"rule", "judge"} for one in scene.evaluation.agreement)
+    assert scene.evaluation.system["judge"] == "a-judge"
+
+
+def test_reviewers_do_not_see_what_is_not_theirs() -> None:
+    judge = FakeJudge()
+    scene = Scene(judge)
+    scene.records.order([POOL])
+    scene.run()
+    about_validity = [prompt for prompt in judge.asked if POOL.text not in prompt.user]
+    assert len(about_validity) == len(judge.asked) - 1 == 1
+    assert str(POOL.expected) not in about_validity[0].system
+    about_accuracy = next(prompt for prompt in judge.asked if POOL.text in prompt.user)
+    assert "pool.md" not in about_accuracy.user, "neither sources nor passages"
+
+
+def test_the_model_that_wrote_never_judges() -> None:
+    scene = Scene(FakeJudge(name="small-writer"))
+    scene.records.order([POOL])
+    scene.run()
+    assert not any(review.by == "judge" for review in scene.outcome("q1").reviews)
+    assert JUDGE_WROTE in scene.outcome("q1").degraded
+
+
+def test_a_judge_that_is_away_costs_a_warning_and_nothing_else() -> None:
+    judge = FakeJudge()
+    judge.away = RagstoneError(ErrorCode.JUDGE_UNAVAILABLE, "The judge at http://j cannot be reached.")
+    scene = Scene(judge)
+    scene.records.order([POOL])
+    job_id, state = scene.run()
+    assert state is JobState.SUCCEEDED
+    assert "http://j" in (scene.world.catalog.warnings[job_id] or "")
+    assert scene.evaluation.system["judge"] is None
+
+
+def test_a_loss_beyond_chance_against_an_earlier_run_is_vetoed() -> None:
+    questions = [POOL.model_copy(update={"id": f"q{n}"}) for n in range(20)]
+    first = Scene()
+    first.records.order(questions)
+    first.run()
+    for worse in (False, True):
+        again = Scene()
+        again.records.order(questions, against="last")
+        again.records.before = first.evaluation
+        if worse:
+            again.system.quote = "The pool opens at eight."
+        job_id, _ = again.run()
+        assert again.world.catalog.results[job_id]["vetoed"] is worse
+    assert again.evaluation.comparison is not None
+    assert again.evaluation.comparison.before_id == "e1"
+
+
+def test_cancelling_ends_it_between_two_questions() -> None:
+    scene = Scene()
+    scene.records.order([POOL, CAKE])
+    job_id = scene.queue()
+    scene.system.after_call = lambda: scene.world.lease.lost.add(job_id)
+    scene.worker.answer(job_id)
+    assert len(scene.records.stored) == 1
+    assert scene.records.finished is None
+
+
+@pytest.mark.parametrize("payload", ["", "unknown"])
+def test_a_job_without_its_order_fails_at_once(payload: str) -> None:
+    scene = Scene()
+    scene.records.order([POOL])
+    job_id = scene.queue(payload)
+    scene.worker.answer(job_id)
+    assert scene.world.state(job_id) is JobState.FAILED
