@@ -69,8 +69,8 @@ class JudgeSettings(BaseSettings):
         description="Address of an OpenAI-compatible server (llama.cpp, vLLM, Ollama), with or without /v1;"
         " null asks no judge",
     )
-    judge_model: str = Field(
-        default="default", description="Model that the server is asked for; llama.cpp's own server ignores it"
+    judge_model: str | None = Field(
+        default=None, description="Model that the server is asked for; null is the first that it names"
     )
     judge_timeout_s: float = Field(default=120.0, gt=0, description="Longest wait for one verdict, seconds")
     judge_max_tokens: int = Field(default=300, ge=16, description="Longest verdict, tokens")

@@ -22,9 +22,11 @@ class HttpJudge:
     answering is a RagstoneError (judge_unavailable) that names the server, the model and what to do.
     """
 
-    def __init__(self, *, url: str, model: str, timeout_s: float, max_tokens: int, pause_s: float = PAUSE_S) -> None:
+    def __init__(
+        self, *, url: str, model: str | None, timeout_s: float, max_tokens: int, pause_s: float = PAUSE_S
+    ) -> None:
         self._url = url.strip().rstrip("/").removesuffix("/v1")
-        self._model = model
+        self._model = model or None
         self._max_tokens = max_tokens
         self._pause_s = pause_s
         self._client = httpx.Client(
@@ -33,13 +35,19 @@ class HttpJudge:
 
     @property
     def name(self) -> str:
-        return self._model
+        """The model's; empty before the first probe when the server is to choose."""
+        return self._model or ""
 
     def close(self) -> None:
         self._client.close()
 
     def probe(self) -> None:
-        """Lets the model say a word or two, so that it is known to be there and is loaded. Raises RagstoneError."""
+        """Lets the model say a word or two, so that it is known to be there and is loaded. Raises RagstoneError.
+
+        Without a model's name it is the first that the server names, so that nobody takes the writer for the judge.
+        """
+        if self._model is None:
+            self._model = self._first_model()
         self._choice(self._reply({"messages": [{"role": "user", "content": "Say: ready"}], "max_tokens": 8}))
 
     def ask(self, prompt: JudgePrompt) -> str:
@@ -55,11 +63,21 @@ class HttpJudge:
         return self._said(self._reply(body))
 
     def _reply(self, body: dict[str, Any]) -> Any:
-        """The server's JSON, after a second try where that may help."""
         wanted = {"model": self._model, "temperature": 0, "seed": 0, "stream": False, **body}
+        return self._called("POST", "/v1/chat/completions", wanted)
+
+    def _first_model(self) -> str:
+        found = self._called("GET", "/v1/models", None)
+        try:
+            return str(found["data"][0]["id"])
+        except (KeyError, IndexError, TypeError) as error:
+            raise self._error("names no model", "name one by RAGSTONE_JUDGE_MODEL") from error
+
+    def _called(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+        """The server's JSON, after a second try where that may help."""
         for n in range(1, TRIES + 1):
             try:
-                response = self._client.post(f"{self._url}/v1/chat/completions", json=wanted)
+                response = self._client.request(method, f"{self._url}{path}", json=body)
             except httpx.TransportError as error:
                 if n < TRIES and not isinstance(error, httpx.ConnectError | httpx.UnsupportedProtocol):
                     time.sleep(self._pause_s)
@@ -108,7 +126,8 @@ class HttpJudge:
         return self._error(f"answered {status}{words}", what)
 
     def _error(self, why: str, what: str) -> RagstoneError:
-        detail = f"The judge {self._model} at {self._url} {why}; {what}"
+        named = f"The judge {self._model}" if self._model else "The judge"
+        detail = f"{named} at {self._url} {why}; {what}"
         return RagstoneError(ErrorCode.JUDGE_UNAVAILABLE, detail if detail.endswith("?") else f"{detail}.")
 
 

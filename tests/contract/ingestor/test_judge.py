@@ -52,9 +52,9 @@ def server() -> Iterator[Script]:
     script = Script()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+        def answer(self) -> None:
             script.paths.append(self.path)
-            script.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            script.asked.append(json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}"))
             step = script.next_step()
             if isinstance(step, float):
                 time.sleep(step)
@@ -67,6 +67,8 @@ def server() -> Iterator[Script]:
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+        do_GET = do_POST = answer
 
         def log_message(self, *_: Any) -> None:
             """Nothing on the test's output."""
@@ -196,6 +198,17 @@ def test_a_probe_is_one_short_question(server: Script) -> None:
     server.steps = [(404, {"error": "model 'judge-1b' not found"})]
     with pytest.raises(RagstoneError, match="not found"):
         judge_at(server.url).probe()
+
+
+def test_without_a_name_it_is_the_first_model_that_the_server_names(server: Script) -> None:
+    judge = judge_at(server.url, model=None)
+    server.steps = [(200, {"data": [{"id": "seven-b"}, {"id": "one-b"}]}), (200, said("ready"))]
+    judge.probe()
+    assert judge.name == "seven-b"
+    assert (server.paths[0], server.asked[1]["model"]) == ("/v1/models", "seven-b")
+    server.steps = [(200, {"data": []})]
+    with pytest.raises(RagstoneError, match="RAGSTONE_JUDGE_MODEL"):
+        judge_at(server.url, model="").probe()
 
 
 @pytest.fixture(scope="module")
