@@ -13,13 +13,12 @@ PIP := $(BIN)/python -m pip
 CORPUS ?= corpus
 override CORPUS := $(patsubst ~/%,$(HOME)/%,$(CORPUS))
 QUESTION ?= $(if $(filter corpus,$(CORPUS)),What has Juno Tarkwell not done with Kubernetes?)
-URL ?= http://127.0.0.1:$(or $(RAGSTONE_PORT),8000)
 MODELS ?= smollm2
 PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test test-unit test-postgres check check-code eval bench models lock clean
+.PHONY: help setup run up down test test-unit test-postgres test-veto check check-code eval bench models lock clean
 
 help: ## This list
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -52,17 +51,17 @@ check-code: $(VENV)/.dev ## Format, lint, types and the walls between the rooms
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-eval: $(VENV)/.dev ## Ask the questions about the sample corpus, and say what became of each
+test-veto: $(VENV)/.dev ## Plant each seeded regression, and ask the untouched system ten times over (minutes)
+	RAGSTONE_TEST_VETO=whole $(BIN)/python -m pytest tests/veto
+
+eval: $(VENV)/.dev ## Ask the questions about the sample corpus, with stages switched off too; a table and a report
 	$(BIN)/ragstone up --background --ingest corpus
-	$(BIN)/python -m benchmarks.site_questions evals/sample_questions.jsonl --url $(URL)
+	$(BIN)/ragstone eval --questions evals/questions.jsonl --ablate
 
 bench: $(VENV)/.dev ## Retrieval measured on a collection with judgements: make bench DATA=FOLDER (see docs/benchmarks.md)
 	@test -n "$(DATA)" || { echo "Name a folder of corpus, queries and judgements: make bench DATA=FOLDER"; exit 2; }
 	$(BIN)/ragstone up --background
-	$(BIN)/python -m benchmarks.ir_through_system $(DATA) --url $(URL)
-
-models: $(VENV)/.dev ## Fetch small language models for tests and evaluation: make models MODELS="smollm2 qwen0.5b qwen1.5b"
-	$(BIN)/python -m benchmarks.fetch_models $(MODELS)
+	$(BIN)/ragstone eval retrieval --data $(DATA) --ablate
 
 lock: ## Write constraints.txt anew from what pyproject.toml allows (takes minutes)
 	sh .ci/lock

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import torch
 
-from benchmarks.ir_through_system import ingest, read_jsonl
+from benchmarks.sending import ingest, read_jsonl
 from services.shared.catalog import chunks
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import SpaceId

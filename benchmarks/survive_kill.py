@@ -19,7 +19,7 @@ import httpx
 import psutil
 import redis
 
-from benchmarks.ir_through_system import read_jsonl
+from benchmarks.sending import read_jsonl
 from services.local.state import RunFolder
 from services.shared.catalog import chunks, indexes
 from services.shared.catalog.engine import Catalog
