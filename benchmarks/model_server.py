@@ -33,9 +33,8 @@ def serve(file: Path, *, port: int, threads: int, ctx: int, parallel: int, alias
     params.n_ctx = ctx * parallel
     params.n_parallel = parallel
     params.n_threads_http = 4
-    # That a reader left is noticed when a ping cannot be written, and heeded between two batches: with the usual
-    # 30 s and 2048 tokens a small machine reads an abandoned prompt to its end, half a minute for nobody.
-    params.sse_ping_interval = 1
+    # That a reader left is heeded between two batches: with the usual 2048 tokens a small machine reads an abandoned
+    # prompt to its end, half a minute for nobody. On one core small batches are as quick.
     params.n_batch = params.n_ubatch = 128
     # Prompts share no more than their rules, so that room for old ones is memory for nothing.
     params.cache_ram_mib = 0

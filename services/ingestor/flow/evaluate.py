@@ -7,12 +7,13 @@ jobs after each time slice.
 from collections.abc import Iterator
 from typing import Any
 
-from services.ingestor.flow.judged import Judged
+from services.ingestor.flow.judged import JUDGE_AWAY, JUDGE_WROTE, Judged
 from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.flow.progress import Progress
 from services.ingestor.ports.evaluation import Judge, Ordered, SystemUnderTest
 from services.ingestor.ports.jobs import ClaimedJob, Lease, LeaseLost, ProgressNote
 from services.ingestor.ports.tools import Tools
+from services.shared.contracts.answers import AnswerStatus
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.evaluation import Evaluation, Variant
 from services.shared.contracts.golden import Question
@@ -23,6 +24,8 @@ from services.shared.evaluation.variants import FULL, LADDER
 
 NO_JUDGE = "the judge could not be asked, so that only the rules judged: {why}"
 """The warning of an evaluation whose judge is set and does not answer."""
+JUDGE_LOST = "the judge gave no verdict on {n} of {of} answers, which the rules alone judged"
+JUDGE_WROTE_THEM = "the judge wrote {n} of {of} answers itself, which the rules alone judged; name another model"
 
 
 class Evaluate:
@@ -55,7 +58,7 @@ class Evaluate:
             return
         evaluation = self._summed_up(ordered, system, judge)
         self._evaluation.records.finish(evaluation, markdown(evaluation), html(evaluation))
-        self._tools.ledger.succeed(job, _brief(evaluation), warning)
+        self._tools.ledger.succeed(job, _brief(evaluation), warning or _unjudged(evaluation))
 
     def _judge(self, ordered: Ordered) -> tuple[Judge | None, str | None]:
         """The judge, if one is set, wanted and there; and what to warn of."""
@@ -114,6 +117,16 @@ def _steps(ordered: Ordered) -> Iterator[tuple[Question, Variant]]:
     for variant in (FULL, *(LADDER if ordered.request.ablate else ())):
         for question in ordered.questions:
             yield question, variant
+
+
+def _unjudged(evaluation: Evaluation) -> str | None:
+    """What to warn of when the judge was there and did not judge."""
+    answered = [one for one in evaluation.outcomes if one.variant == FULL.name and one.status == AnswerStatus.ANSWERED]
+    for said, what in ((JUDGE_WROTE, JUDGE_WROTE_THEM), (JUDGE_AWAY, JUDGE_LOST)):
+        n = sum(said in one.degraded for one in answered)
+        if n:
+            return what.format(n=n, of=len(answered))
+    return None
 
 
 def _brief(evaluation: Evaluation) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from services.shared.evaluation.reviewers import accuracy, checks, judging, vali
 from services.shared.evaluation.scoring import answer_values
 from services.shared.evaluation.variants import FULL
 
+NOBODY = "none"
+"""The writer of an answer that was not written."""
 JUDGE_AWAY = "judge_unavailable"
 JUDGE_WROTE = "judge_is_the_writer"
 
@@ -93,7 +95,7 @@ class Judged:
                 "text": answer.text,
                 "confidence": answer.confidence,
                 "citations": [f"{one.document_id}: {one.quote}" for one in answer.citations],
-                "writer": f"{answer.model.writer} {answer.model.name or ''}".strip(),
+                "writer": _writer(answer),
                 "degraded": sorted({*outcome.degraded, *answer.degraded, *degraded}),
                 "reviews": reviews,
                 "timings_ms": {**outcome.timings_ms, **timings, "ask.client": round(total_ms, 1)},
@@ -159,6 +161,12 @@ class Judged:
         if key not in self._texts:
             self._texts[key] = self._system.text(document_id, version)
         return self._texts[key]
+
+
+def _writer(answer: Answer) -> str | None:
+    """Who wrote the answer; None where nobody was asked to."""
+    kind, name = answer.model.writer, answer.model.name
+    return None if kind == NOBODY else f"{kind} {name or ''}".strip()
 
 
 def _ranking(response: SearchResponse) -> list[str]:

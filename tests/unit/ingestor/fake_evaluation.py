@@ -90,12 +90,15 @@ class FakeJudge:
         self.name = name
         self.asked: list[JudgePrompt] = []
         self.away: RagstoneError | None = None
+        self.lost: RagstoneError | None = None
 
     def probe(self) -> None:
         if self.away:
             raise self.away
 
     def ask(self, prompt: JudgePrompt) -> str:
+        if self.lost:
+            raise self.lost
         self.asked.append(prompt)
         values: dict[str, Any] = {"reason": "as expected"}
         for name, form in prompt.schema["properties"].items():

@@ -169,9 +169,20 @@ def test_reviewers_do_not_see_what_is_not_theirs() -> None:
 def test_the_model_that_wrote_never_judges() -> None:
     scene = Scene(FakeJudge(name="small-writer"))
     scene.records.order([POOL])
-    scene.run()
+    job_id, _ = scene.run()
     assert not any(review.by == "judge" for review in scene.outcome("q1").reviews)
     assert JUDGE_WROTE in scene.outcome("q1").degraded
+    assert "wrote 1 of 1 answers" in str(scene.world.catalog.warnings[job_id])
+
+
+def test_a_judge_that_goes_away_in_the_middle_is_told() -> None:
+    judge = FakeJudge()
+    judge.lost = RagstoneError(ErrorCode.JUDGE_UNAVAILABLE, "The judge did not answer in time.")
+    scene = Scene(judge)
+    scene.records.order([POOL, CAKE])
+    job_id, state = scene.run()
+    assert state is JobState.SUCCEEDED
+    assert "no verdict on 1 of 1 answers" in str(scene.world.catalog.warnings[job_id])
 
 
 def test_a_judge_that_is_away_costs_a_warning_and_nothing_else() -> None:

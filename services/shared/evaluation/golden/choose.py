@@ -1,5 +1,6 @@
 """Which of many possible questions are proposed: spread over documents and kinds, some of them unanswerable."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,13 +31,14 @@ def choose(drafts: Sequence[Draft], corpus: Corpus, limit: int, seed: int) -> li
     pairs = _two_part(single, min(limit // TWO_PART_SHARE, len(single) // TWO_PART_SHARE), seed)
     chosen = [*_spread(single, limit - unanswerable - len(pairs), seed), *pairs]
     # A site that gives few questions gets as few that it does not answer.
-    unanswerable = min(unanswerable, len(chosen) // (UNANSWERABLE_SHARE - 1))
+    unanswerable = min(unanswerable, math.ceil(len(chosen) / (UNANSWERABLE_SHARE - 1)))
     return [*chosen, *_unanswerable(single, corpus, unanswerable, seed)]
 
 
 def _unanswerable(drafts: Sequence[Draft], corpus: Corpus, most: int, seed: int) -> list[Draft]:
     far = {draft.text: draft for draft in off_topic(corpus)}
-    chosen = [far[text] for text in shuffled(list(far), seed)][: most // OFF_TOPIC_SHARE]
+    drawn = [far[text] for text in shuffled(list(far), seed)]
+    chosen = drawn[: most // OFF_TOPIC_SHARE]
     by_text = {draft.text: draft for draft in drafts if draft.kind != headings.KIND}
     near: dict[str, Draft] = {}
     letters = 0
@@ -48,7 +50,8 @@ def _unanswerable(drafts: Sequence[Draft], corpus: Corpus, most: int, seed: int)
                 near.setdefault(one.text, one)
                 letters += abbreviated
                 break
-    return [*chosen, *list(near.values())[: most - len(chosen)]]
+    # Where nothing nearly fits, off-topic ones take the rest of the places.
+    return [*chosen, *near.values(), *drawn[len(chosen) :]][:most]
 
 
 def _two_part(drafts: Sequence[Draft], most: int, seed: int) -> list[Draft]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WIDTH = 4.9
 """Inches of 72 units, as wide as a phone's column: text stays readable there, and grows elsewhere."""
 KINDS_MOST = 30
+_STAGE_WIDE = 30
+"""A stage is one word, which nobody wants to see broken."""
 _NAME_WIDE = 18
 _NAME_LINES = 2
 ANSWERS = (words.RIGHT, words.SCORE)
@@ -106,7 +108,7 @@ def latency(evaluation: Evaluation) -> str:
             axes.plot(one.p95_ms, place, "o", markerfacecolor=GROUND, color=ACCENT, markersize=7, clip_on=False)
         axes.xaxis.set_major_formatter(lambda number, _: f"{number:g} ms" if number < 1000 else f"{number / 1000:g} s")
         axes.xaxis.set_minor_locator(_nothing())
-        bare(axes, [_named(words.one_line(one.stage)) for one in stages])
+        bare(axes, [_named(words.one_line(one.stage), _STAGE_WIDE) for one in stages])
 
     told = "; ".join(f"{one.stage} {words.milliseconds(one.p50_ms)}" for one in stages)
     size = (WIDTH, 0.6 + 0.36 * len(stages))
