@@ -21,6 +21,10 @@ class CatalogEvaluations:
             stored = evaluations.load(tx, evaluation_id)
         return Ordered(evaluation_id, stored.space, stored.request, stored.questions, stored.created_at)
 
+    def asked(self, evaluation_id: str) -> set[tuple[str, str]]:
+        with self._catalog.read() as tx:
+            return evaluations.asked(tx, evaluation_id)
+
     def outcomes(self, evaluation_id: str) -> list[Outcome]:
         with self._catalog.read() as tx:
             return evaluations.outcomes(tx, evaluation_id)

@@ -79,7 +79,7 @@ class Evaluate:
         progress = Progress(tools.ledger, tools.clock)
         began = tools.clock()
         judged = Judged(ordered.request, system, self._evaluation.likeness, judge, tools.clock)
-        done = {(outcome.question_id, outcome.variant) for outcome in records.outcomes(ordered.id)}
+        done = records.asked(ordered.id)
         steps = list(_steps(ordered))
         for n, (question, variant) in enumerate(steps):
             if (question.id, variant.name) in done:

@@ -61,6 +61,9 @@ class EvaluationRecords(Protocol):
     """Evaluations in the catalog. Raises RagstoneError (catalog_unavailable, evaluation_not_found)."""
 
     def load(self, evaluation_id: str) -> Ordered: ...
+    def asked(self, evaluation_id: str) -> set[tuple[str, str]]:
+        """Question and variant of each outcome."""
+
     def outcomes(self, evaluation_id: str) -> list[Outcome]: ...
     def add(self, evaluation_id: str, outcomes: Sequence[Outcome]) -> None: ...
     def earlier(self, ordered: Ordered) -> Evaluation | None:

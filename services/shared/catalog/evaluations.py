@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, and_, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
@@ -89,15 +89,21 @@ def load(tx: Connection, id: str) -> StoredEvaluation:
     )
 
 
+def asked(tx: Connection, id: str) -> set[tuple[str, str]]:
+    """Question and variant of what came out so far."""
+    rows = tx.execute(_outcomes_of(id, _o.question_id, _o.variant))
+    return {(question_id, variant) for question_id, variant in rows}
+
+
 def outcomes(tx: Connection, id: str) -> list[Outcome]:
     """What came out so far, by question and variant."""
-    query = select(_o.outcome).join_from(
-        schema.evaluations,
-        schema.evaluation_outcomes,
-        and_(_o.space_id == _e.space_id, _o.evaluation_id == _e.id),
-    )
-    rows = tx.execute(query.where(_e.id == id).order_by(_o.question_id, _o.variant)).scalars()
+    rows = tx.execute(_outcomes_of(id, _o.outcome).order_by(_o.question_id, _o.variant)).scalars()
     return [Outcome.model_validate(stored) for stored in rows]
+
+
+def _outcomes_of(id: str, *columns: ColumnElement[Any]) -> Select[Any]:
+    same = and_(_o.space_id == _e.space_id, _o.evaluation_id == _e.id)
+    return select(*columns).join_from(schema.evaluations, schema.evaluation_outcomes, same).where(_e.id == id)
 
 
 def add_outcomes(tx: Connection, id: str, outcomes: Sequence[Outcome]) -> None:

@@ -131,6 +131,7 @@ def test_outcomes_are_written_once_for_each_question_and_variant(catalog: Catalo
     with catalog.write() as tx:
         evaluations.add_outcomes(tx, "e", [outcome("q1", error="again"), outcome("q2")])
         found = evaluations.outcomes(tx, "e")
+        assert evaluations.asked(tx, "e") == {("q1", "BM25"), ("q1", "full"), ("q2", "full")}
     assert [(one.question_id, one.variant, one.error) for one in found] == [
         ("q1", "BM25", None),
         ("q1", "full", "again"),
@@ -146,6 +147,8 @@ def test_evaluations_do_not_share_outcomes(catalog: Catalog) -> None:
         evaluations.add_outcomes(tx, "e2", [outcome("q1", error="mine")])
         assert [one.error for one in evaluations.outcomes(tx, "e1")] == [None]
         assert [one.error for one in evaluations.outcomes(tx, "e2")] == ["mine"]
+        assert evaluations.asked(tx, "e2") == {("q1", "full")}
+        assert evaluations.asked(tx, "unknown") == set()
 
 
 def test_a_finished_evaluation_comes_back_whole_and_may_be_finished_again(catalog: Catalog) -> None:

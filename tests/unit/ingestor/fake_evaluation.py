@@ -125,6 +125,9 @@ class FakeRecords:
             raise RagstoneError(ErrorCode.EVALUATION_NOT_FOUND, f"There is no evaluation {evaluation_id}.")
         return self.ordered
 
+    def asked(self, evaluation_id: str) -> set[tuple[str, str]]:
+        return set(self.stored)
+
     def outcomes(self, evaluation_id: str) -> list[Outcome]:
         return list(self.stored.values())
 
