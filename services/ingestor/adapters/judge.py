@@ -11,6 +11,8 @@ from services.shared.evaluation.reviewers.judging import JudgePrompt
 TRIES = 2
 PAUSE_S = 1.0
 CONNECT_S = 5.0
+KNOWN_S = 60.0
+"""So long after a reply nobody asks whether it is there: each time slice of an evaluation would."""
 _SHOWN = 200
 """Characters of a server's own words that an error repeats."""
 
@@ -29,6 +31,7 @@ class HttpJudge:
         self._model = model or None
         self._max_tokens = max_tokens
         self._pause_s = pause_s
+        self._known_until = 0.0
         self._client = httpx.Client(
             timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)), trust_env=False
         )
@@ -45,7 +48,10 @@ class HttpJudge:
         """Lets the model say a word or two, so that it is known to be there and is loaded. Raises RagstoneError.
 
         Without a model's name it is the first that the server names, so that nobody takes the writer for the judge.
+        One that replied just now is not asked.
         """
+        if time.monotonic() < self._known_until:
+            return
         if self._model is None:
             self._model = self._first_model()
         self._choice(self._reply({"messages": [{"role": "user", "content": "Say: ready"}], "max_tokens": 8}))
@@ -90,6 +96,7 @@ class HttpJudge:
                 continue
             if not response.is_success:
                 raise self._refusal(response)
+            self._known_until = time.monotonic() + KNOWN_S
             try:
                 return response.json()
             except ValueError as error:

@@ -11,6 +11,7 @@ from services.shared.catalog import chunks, documents, jobs
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import JobId, SpaceId, VersionId, chunk_id
+from services.shared.contracts.jobs import Queue
 from services.shared.kit.events import JobEventSender
 from services.shared.kit.logs import get_logger
 
@@ -139,6 +140,10 @@ class CatalogLedger:
                 jobs.release(tx, job.id, self._owner, self._now())
         for job in held:
             self._events.changed(job.id)
+
+    def documents_wait(self) -> bool:
+        with self._catalog.read() as tx:
+            return jobs.waits(tx, Queue.INGEST)
 
     def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         # In this order: one that goes live between the looks is seen at the second.

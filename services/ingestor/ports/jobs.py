@@ -110,6 +110,9 @@ class Ledger(Protocol):
     def release(self, jobs: Sequence[ClaimedJob]) -> None:
         """Put them back without counting the attempt."""
 
+    def documents_wait(self) -> bool:
+        """Does any document wait for a worker?"""
+
     def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         """Those that answer, or that are on their way in, perhaps again: their vectors are to stay."""
 

@@ -59,6 +59,7 @@ __all__ = [
     "set_item",
     "succeed",
     "unrung",
+    "waits",
 ]
 
 _j = schema.jobs.c
@@ -148,6 +149,11 @@ def counts(tx: Connection, space: SpaceId) -> dict[JobState, int]:
     """The space's jobs by state, every state present."""
     found = tx.execute(select(_j.state, func.count()).where(_j.space_id == space).group_by(_j.state))
     return dict.fromkeys(JobState, 0) | {JobState(state): number for state, number in found}
+
+
+def waits(tx: Connection, queue: Queue) -> bool:
+    """Does a job of any space wait in this queue?"""
+    return tx.execute(select(_j.id).where(_j.state == JobState.QUEUED, _j.queue == queue).limit(1)).first() is not None
 
 
 def request_cancel(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> JobRow:

@@ -72,6 +72,16 @@ def test_counts_name_every_state(catalog: Catalog) -> None:
         }
 
 
+def test_a_queue_says_whether_a_job_waits_in_it(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        assert not jobs.waits(tx, Queue.INGEST)
+        make_job(tx, "job-1", space=OTHER)
+        assert jobs.waits(tx, Queue.INGEST)
+        assert not jobs.waits(tx, Queue.INDEX)
+        run(tx, "job-1")
+        assert not jobs.waits(tx, Queue.INGEST)
+
+
 def test_a_waiting_job_is_cancelled_at_once(catalog: Catalog) -> None:
     with catalog.write() as tx:
         make_job(tx)

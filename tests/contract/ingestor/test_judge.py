@@ -200,6 +200,14 @@ def test_a_probe_is_one_short_question(server: Script) -> None:
         judge_at(server.url).probe()
 
 
+def test_one_that_replied_just_now_is_not_probed(server: Script) -> None:
+    server.steps = [(200, said('{"reason": "", "verdict": "right"}'))]
+    judge = judge_at(server.url)
+    judge.ask(PROMPT)
+    judge.probe()
+    assert len(server.asked) == 1
+
+
 def test_without_a_name_it_is_the_first_model_that_the_server_names(server: Script) -> None:
     judge = judge_at(server.url, model=None)
     server.steps = [(200, {"data": [{"id": "seven-b"}, {"id": "one-b"}]}), (200, said("ready"))]

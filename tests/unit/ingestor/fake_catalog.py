@@ -18,7 +18,7 @@ from services.ingestor.ports.jobs import (
 )
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId, version_id
-from services.shared.contracts.jobs import QUEUE_OF, JobItem, JobKind, JobState
+from services.shared.contracts.jobs import QUEUE_OF, JobItem, JobKind, JobState, Queue
 
 SPACE = SpaceId("main")
 MAX_ATTEMPTS = 3
@@ -142,6 +142,9 @@ class FakeCatalog:
         for job in jobs:
             self.states[job.id] = JobState.QUEUED
             self.jobs[job.id] = replace(job, attempts=job.attempts - 1)
+
+    def documents_wait(self) -> bool:
+        return any(self.states[id] is JobState.QUEUED and job.queue is Queue.INGEST for id, job in self.jobs.items())
 
     def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         active = (JobState.QUEUED, JobState.RUNNING)

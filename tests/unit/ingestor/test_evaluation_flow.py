@@ -111,6 +111,16 @@ def test_it_makes_way_after_its_time_slice_and_asks_nothing_twice() -> None:
     assert [one.question for one in scene.system.asked] == [POOL.text, CAKE.text]
 
 
+@pytest.mark.parametrize(("waits", "state"), [(True, JobState.QUEUED), (False, JobState.SUCCEEDED)])
+def test_a_document_that_waits_is_let_through_within_seconds(*, waits: bool, state: JobState) -> None:
+    scene = Scene()
+    scene.records.order([POOL, CAKE], subject="answers")
+    scene.system.after_call = lambda: setattr(scene.world.clock, "now", scene.world.clock.now + 3)
+    if waits:
+        scene.world.send("pool.md", "The pool opens at seven.")
+    assert scene.run()[1] is state
+
+
 def test_a_question_that_is_refused_is_an_error_of_its_own() -> None:
     scene = Scene()
     scene.records.order([POOL, CAKE])
