@@ -114,8 +114,10 @@ def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) ->
         ask=ask,
         submit=submit,
         watch=watch,
-        evaluate=EvaluateFlow(evaluations=outside.evaluations, bell=outside.bell),
-        curate=CurateFlow(golden=outside.golden, bell=outside.bell),
+        evaluate=EvaluateFlow(
+            evaluations=outside.evaluations, bell=outside.bell, question_max_chars=settings.question_max_chars
+        ),
+        curate=CurateFlow(golden=outside.golden, bell=outside.bell, question_max_chars=settings.question_max_chars),
         judge=JudgeFlow(answers=outside.answers, feedback=outside.feedback, keep_s=settings.answer_keep_s),
         documents=outside.documents,
         jobs=outside.jobs,

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from services.local.doors import step
 from services.shared.contracts.answers import Answer, AskRequest
 from services.shared.contracts.documents import (
     DeletionReceipt,
@@ -134,7 +135,7 @@ class Api:
 
     def job(self, job_id: str) -> Job:
         """One job."""
-        return self.message(Job, "GET", f"/v1/jobs/{quote(job_id)}")
+        return self.message(Job, "GET", f"/v1/jobs/{step(job_id)}")
 
     def jobs(self, state: str | None = None, limit: int = 20) -> JobList:
         """The newest jobs, and how many there are in each state."""
@@ -143,13 +144,17 @@ class Api:
 
     def cancel(self, job_id: str) -> Job:
         """Cancel a waiting job, or ask a running one to stop."""
-        return self.message(Job, "POST", f"/v1/jobs/{quote(job_id)}/cancel")
+        return self.message(Job, "POST", f"/v1/jobs/{step(job_id)}/cancel")
+
+    def retry(self, job_id: str) -> Job:
+        """Queue a failed or cancelled job again."""
+        return self.message(Job, "POST", f"/v1/jobs/{step(job_id)}/retry")
 
     def failed_items(self, job_id: str) -> Iterator[JobItem]:
         """Documents of a batch that failed."""
         params = {"limit": str(PAGE)}
         while True:
-            page = self.message(JobItemList, "GET", f"/v1/jobs/{quote(job_id)}/items", params=params)
+            page = self.message(JobItemList, "GET", f"/v1/jobs/{step(job_id)}/items", params=params)
             yield from (item for item in page.items if item.state is JobState.FAILED)
             if page.next_cursor is None:
                 return

@@ -1,34 +1,48 @@
 """Work that the server does while the command line waits: a bar, and Ctrl-C cancels it."""
 
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
 
 from rich.console import Console
 
-from services.local import mirror, show
+from services.local import show
 from services.local.api import Api, Unreachable
+from services.local.patience import follow, patiently
 from services.local.terminal import FAILED, INTERRUPTED, complain
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.jobs import Job, JobState
 
+Result = TypeVar("Result")
 
-def wait_for(api: Api, console: Console, job_id: str, what: str, stop: threading.Event) -> Job:
-    """The job as it succeeded; else the command ends here.
+
+@dataclass(frozen=True)
+class Work:
+    """A job that was begun; ``later`` says what else leads to its result, as the end of a sentence."""
+
+    job_id: str
+    what: str
+    later: str
+
+
+def wait_for(
+    api: Api, console: Console, work: Work, result: Callable[[], Result], stop: threading.Event
+) -> tuple[Job, Result]:
+    """The job as it succeeded, and the ``result`` that is there then; else the command ends here.
 
     When ``stop`` is set the server is asked to cancel it, and the exit code is 130.
     """
     try:
-        with show.JobBar(console, what) as bar:
-            job = mirror.follow(api, job_id, bar.seen, stop)
+        with show.JobBar(console, work.what) as bar:
+            job = follow(api, work.job_id, bar.seen, stop)
+        _check_succeeded(api, job, work)
+        if job.warning:
+            console.print(job.warning, style="yellow", markup=False, soft_wrap=True)
+        return job, patiently(result, stop)
     except Unreachable as error:
-        detail = f"{error} The work goes on there; `ragstone jobs {job_id} --watch{where(api)}` waits for its end."
-        raise Unreachable(detail) from error
-    if not job.state.final:
-        complain("interrupted", f"Interrupted. {_cancelled(api, job_id, what)}", INTERRUPTED)
-    if job.state is not JobState.SUCCEEDED:
-        complain(f"{job.kind}_{job.state}", job.reason or f"The job {job_id} was {job.state}.", FAILED)
-    if job.warning:
-        console.print(job.warning, style="yellow", markup=False, soft_wrap=True)
-    return job
+        detail = f"{error} The work goes on there; `ragstone jobs {work.job_id} --watch{where(api)}` waits for its end"
+        raise Unreachable(f"{detail}, and then {work.later}.") from error
 
 
 def where(api: Api) -> str:
@@ -36,9 +50,20 @@ def where(api: Api) -> str:
     return "" if api.space is None else f" --space {api.space}"
 
 
-def _cancelled(api: Api, job_id: str, what: str) -> str:
+def _check_succeeded(api: Api, job: Job, work: Work) -> None:
+    if not job.state.final:
+        complain("interrupted", f"Interrupted. {_cancelled(api, work)}", INTERRUPTED)
+    if job.state is not JobState.SUCCEEDED:
+        why = (job.reason or f"The job {work.job_id} was {job.state}").rstrip(".")
+        again = f"`ragstone jobs {work.job_id} --retry{where(api)}` goes on with it."
+        complain(f"{job.kind}_{job.state}", f"{why}. {again}", FAILED)
+
+
+def _cancelled(api: Api, work: Work) -> str:
     try:
-        api.cancel(job_id)
+        api.cancel(work.job_id)
     except RagstoneError as error:
         return error.detail
-    return f"The server was asked to cancel {what} (job {job_id})."
+    except Unreachable as error:
+        return f"{error} {work.what} goes on there; `ragstone jobs {work.job_id} --cancel{where(api)}` cancels it."
+    return f"The server was asked to cancel {work.what} (job {work.job_id})."

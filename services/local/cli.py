@@ -14,6 +14,7 @@ from services.local.commands import documents, questions, stack
 from services.local.commands.evaluation import eval_app
 from services.local.commands.feedback import feedback_app
 from services.local.commands.golden import golden_app
+from services.local.doors import as_commands
 from services.local.settings import WrongSetting
 from services.local.terminal import FAILED, INTERRUPTED, NAME, NOT_RUNNING, WRONG_USAGE, complain, say_version
 from services.shared.contracts.errors import RagstoneError
@@ -58,6 +59,6 @@ def main() -> None:
     except Unreachable as error:
         complain("unreachable", str(error), NOT_RUNNING)
     except RagstoneError as error:
-        complain(error.code, error.detail, FAILED)
+        complain(error.code, as_commands(error.detail), FAILED)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

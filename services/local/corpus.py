@@ -8,6 +8,7 @@ from rich.console import Console
 from services.local import mirror, show
 from services.local.api import Api
 from services.local.mirror import Failed, Report
+from services.local.patience import follow
 from services.local.question_files.sets import Corpus
 from services.shared.contracts.documents import DocumentIn
 from services.shared.contracts.jobs import Job, JobState
@@ -67,7 +68,7 @@ def _follow(api: Api, job_id: str, documents: int, report: Report, bar: mirror.P
         told = max(there, told)
         bar.stage(job)
 
-    job = mirror.follow(api, job_id, seen, stop)
+    job = follow(api, job_id, seen, stop)
     if not job.state.final:
         report.interrupted = True
         return

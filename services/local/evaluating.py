@@ -28,6 +28,10 @@ DATA_SET_DEPTH = 100
 """Published figures of data sets include recall@100."""
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _GOLDEN = "golden"
+NONE_EARLIER = (
+    "No finished evaluation of this space that was not vetoed has asked any of these questions before (same id, text "
+    "and expectations), so nothing was compared and nothing vetoed."
+)
 _WHAT_ELSE = "`ragstone golden import FILE` takes in reviewed ones; --questions FILE or --data FOLDER asks others."
 
 
@@ -174,8 +178,11 @@ def _kept(path: Path) -> Evaluation:
 
 
 def got_worse(comparison: Comparison) -> list[str]:
-    """Names of the metrics that are worse beyond their intervals."""
-    return [change.metric for change in comparison.changes if change.worse]
+    """What vetoes the change: metrics beyond their intervals, and questions that are answered and should not be."""
+    metrics = ", ".join(change.metric for change in comparison.changes if change.worse)
+    asked = ", ".join(comparison.gave_in)
+    said = [f"{metrics} got worse"] if metrics else []
+    return [*said, f"{asked} should be declined, was, and is answered now"] if asked else said
 
 
 def for_programs(evaluation: Evaluation, files: dict[str, str]) -> dict[str, Any]:

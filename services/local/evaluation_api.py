@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
-from urllib.parse import quote
 
 from services.local.api import PAGE, Api
+from services.local.doors import step
 from services.shared.contracts.evaluation import Evaluation, EvaluationList, EvaluationRequest, StartedEvaluation
 from services.shared.contracts.golden import (
     Correction,
@@ -25,7 +25,7 @@ Form = Literal["markdown", "html"]
 
 
 class EvaluationApi:
-    """Raises what Api raises."""
+    """Raises what Api raises; invalid_request also for what cannot be an id."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -37,7 +37,7 @@ class EvaluationApi:
 
     def evaluation(self, evaluation_id: str) -> Evaluation:
         """One that has ended, whole."""
-        return self._api.message(Evaluation, "GET", f"/v1/evaluations/{_step(evaluation_id)}")
+        return self._api.message(Evaluation, "GET", f"/v1/evaluations/{step(evaluation_id)}")
 
     def evaluations(self, limit: int = 20) -> EvaluationList:
         """The newest."""
@@ -64,7 +64,7 @@ class EvaluationApi:
 
     def remove_golden(self, golden_id: str) -> None:
         """Take one question out of the golden set."""
-        self._api.done("DELETE", f"/v1/golden/{_step(golden_id)}")
+        self._api.done("DELETE", f"/v1/golden/{step(golden_id, slashes=True)}")
 
     def make_golden(self, request: GoldenMakeRequest) -> StartedJob:
         """Propose questions from the documents, in the background."""
@@ -78,13 +78,8 @@ class EvaluationApi:
     def correct_feedback(self, feedback_id: str, correction: Correction) -> GoldenQuestion:
         """Say what a right answer is: it becomes a golden question."""
         body = correction.model_dump(mode="json", exclude_none=True)
-        return self._api.message(GoldenQuestion, "POST", f"/v1/feedback/{_step(feedback_id)}/correction", json=body)
+        return self._api.message(GoldenQuestion, "POST", f"/v1/feedback/{step(feedback_id)}/correction", json=body)
 
     def dismiss_feedback(self, feedback_id: str) -> Feedback:
         """Lay it aside."""
-        return self._api.message(Feedback, "POST", f"/v1/feedback/{_step(feedback_id)}/dismiss")
-
-
-def _step(name: str) -> str:
-    """One step of an address, whatever the name holds."""
-    return quote(name, safe="")
+        return self._api.message(Feedback, "POST", f"/v1/feedback/{step(feedback_id)}/dismiss")

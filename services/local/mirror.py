@@ -2,13 +2,15 @@
 
 import shlex
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from services.local.api import Api, Upload
+from services.local.api import Api, Unreachable, Upload
 from services.local.folder import Known, LocalFile, Plan, Skipped, is_utf8, origin_of, plan_mirror, read, scan, shown
+from services.local.patience import LOOK_EVERY_S, patiently
 from services.shared.contracts.documents import DocumentDescription, SubmittedJob
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.jobs import Job, JobState
@@ -16,7 +18,6 @@ from services.shared.contracts.jobs import Job, JobState
 GROUP_FILES = 20
 GROUP_BYTES = 8_000_000
 LOOK_AT = 25
-LOOK_EVERY_S = (0.2, 1.0)
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,13 @@ def wait_for(api: Api, jobs: dict[str, str], report: Report, progress: Progress,
     while jobs:
         ended = 0
         for job_id in list(jobs)[:LOOK_AT]:
-            job = api.job(job_id)
+            try:
+                job = patiently(partial(api.job, job_id), stop)
+            except (Unreachable, RagstoneError):
+                if not stop.is_set():
+                    raise
+                report.interrupted = True
+                return
             if job.state.final:
                 ended += 1
                 document_id = jobs.pop(job_id)
@@ -265,14 +272,3 @@ def wait_for(api: Api, jobs: dict[str, str], report: Report, progress: Progress,
         if jobs and ended < LOOK_AT and stop.wait(pause):
             report.interrupted = True
             return
-
-
-def follow(api: Api, job_id: str, seen: Callable[[Job], None], stop: threading.Event) -> Job:
-    """One job until it has ended; ``seen`` is told of every look."""
-    pause = LOOK_EVERY_S[0]
-    while True:
-        job = api.job(job_id)
-        seen(job)
-        if job.state.final or stop.wait(pause):
-            return job
-        pause = min(pause * 1.5, LOOK_EVERY_S[1])

@@ -9,8 +9,18 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.golden import GoldenQuestion, GoldenState
 
 
-def check_free(path: Path, *, force: bool) -> None:
-    """Raises: RagstoneError when the file is there and may not be replaced, or is of no kind that is known."""
+def check_free(path: Path, *, force: bool, for_review: bool = False) -> None:
+    """A file may be written there.
+
+    Raises: RagstoneError when it is there and may not be replaced, or is of no kind that is known; ``for_review``
+    also for JSON lines, which hold approved questions only.
+    """
+    if for_review and path.suffix.lower() in LINES:
+        detail = (
+            f"{shown(path)} cannot hold proposals: JSON lines have no place for a yes or no. "
+            f"Name a file that ends in {' or '.join(REVIEWS)}; `ragstone golden export` writes approved ones as lines."
+        )
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
     if path.suffix.lower() not in (*REVIEWS, *LINES):
         kinds = ", ".join((*REVIEWS, *LINES))
         raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{shown(path)} ends in none of {kinds}; name it so.")

@@ -17,6 +17,7 @@ from services.local import asking, mirror, show
 from services.local.api import Api
 from services.local.folder import shown
 from services.local.mirror import Choice, Failed, Report
+from services.local.patience import follow
 from services.shared.contracts.documents import DocumentIn
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.jobs import JobState
@@ -89,7 +90,7 @@ def _batch(api: Api, path: Path, bar: mirror.Progress, stop: threading.Event) ->
         raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{shown(path)} cannot be read: {error.strerror}.") from error
     report = Report(path=shown(path), origin=None)
     bar.total(1)
-    job = mirror.follow(api, api.submit_batch(lines).id, bar.stage, stop)
+    job = follow(api, api.submit_batch(lines).id, bar.stage, stop)
     report.interrupted = not job.state.final
     bar.done(1)
     report.failed = [

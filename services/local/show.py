@@ -27,12 +27,12 @@ class IngestBar(mirror.Progress):
 
     def __init__(self, console: Console, what: str) -> None:
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
-            TextColumn("[dim]{task.fields[stage]}"),
+            TextColumn("{task.fields[stage]}", style="dim", markup=False),
             console=console,
             transient=True,
         )
@@ -70,11 +70,11 @@ class JobBar:
 
     def __init__(self, console: Console, what: str) -> None:
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            TextColumn("[dim]{task.fields[stage]}"),
+            TextColumn("{task.fields[stage]}", style="dim", markup=False),
             console=console,
             transient=True,
             disable=not console.is_terminal,
@@ -183,7 +183,7 @@ def jobs(console: Console, found: JobList) -> None:
     for heading in ("id", "kind", "state", "stage", "done", "document", "reason"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "id")
     for job in found.items:
-        table.add_row(*(Text(cell) for cell in _cells(job)))
+        table.add_row(*(Text(" ".join(cell.split())) for cell in _cells(job)))
     console.print(table)
     console.print(Text(", ".join(f"{count} {state}" for state, count in found.counts.items() if count) or "no jobs"))
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from services.shared.contracts.evaluation import Estimate, Evaluation, EvaluationBrief
 from services.shared.contracts.golden import Feedback, GoldenQuestion
 from services.shared.evaluation.report import sentences, tables, words
+from services.shared.evaluation.variants import FULL
 
 MAIN = ("right", "accuracy", "supported", "ndcg@10", "recall@5", "gate_right")
 """Columns that a terminal has room for; the report has them all."""
@@ -27,11 +28,27 @@ def evaluation(console: Console, one: Evaluation) -> None:
             _table(console, table)
     if one.risk_coverage is not None:
         console.print(Text(sentences.threshold(one.risk_coverage)), soft_wrap=True)
-    errors = [outcome for outcome in one.outcomes if outcome.error is not None]
-    if errors:
-        said = f"{len(errors)} questions came to nothing; the first, {errors[0].question_id}: {errors[0].error}"
-        console.print(Text(said, style="red"), soft_wrap=True)
+    for note in sentences.notes(one):
+        console.print(Text(note, style="yellow"), soft_wrap=True)
+    _failures(console, one)
     comparison(console, one)
+
+
+def _failures(console: Console, one: Evaluation) -> None:
+    """Questions that failed as the system stands; and those that failed only with stages switched off."""
+    errors: dict[str, str] = {}
+    full = {
+        outcome.question_id for outcome in one.outcomes if outcome.error is not None and outcome.variant == FULL.name
+    }
+    for outcome in one.outcomes:
+        if outcome.error is not None:
+            errors.setdefault(outcome.question_id, outcome.error)
+    switched_off = errors.keys() - full
+    for ids, when in ((full, ""), (switched_off, " with stages switched off")):
+        if ids:
+            first = next(id for id in errors if id in ids)
+            said = f"{words.counted(len(ids), 'question')} came to nothing{when}; the first, {first}: {errors[first]}"
+            console.print(Text(said, style="red"), soft_wrap=True)
 
 
 def comparison(console: Console, evaluation: Evaluation) -> None:
@@ -89,7 +106,7 @@ def feedback(console: Console, items: Sequence[Feedback]) -> None:
     """What people said, a line each."""
     table = _columns("id", "state", "verdict", "question", "answer", "comment", "golden question")
     for item in items:
-        answer = words.one_line(item.answer_text) if item.answer_status == "answered" else f"({item.answer_status})"
+        answer = item.answer_text if item.answer_status == "answered" else f"({item.answer_status})"
         said = (item.question, answer, item.comment or "", item.golden_id or "")
         _row(table, item.id, item.state.value, item.verdict.value, *said)
     console.print(table if items else "Nobody has said anything of an answer.")
@@ -131,4 +148,4 @@ def _columns(*headings: str) -> Table:
 
 
 def _row(table: Table, *cells: str) -> None:
-    table.add_row(*(Text(cell) for cell in cells))
+    table.add_row(*(Text(words.one_line(cell)) for cell in cells))

@@ -1,13 +1,16 @@
 """What every command shares at the terminal: exit codes, how values and failures are printed, arguments checked."""
 
 import json
+import re
 import sys
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from services.local.api import Api
 from services.local.settings import local_settings
@@ -15,17 +18,32 @@ from services.local.state import RunFolder
 
 FAILED, WRONG_USAGE, ABSTAINED, NOT_RUNNING, INTERRUPTED = 1, 2, 3, 4, 130
 NAME = "ragstone"
+_STEERING = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
+"""Control characters but for tab and line feed, and those that turn the direction of reading."""
+
+
+class Terminal(Console):
+    """A console for texts of visitors, documents and servers: nothing that they hold steers the terminal.
+
+    What Rich itself sends to move the cursor stands in segments of their own kind, and colours are no text.
+    """
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments without what would be taken for a command, or read in another order than it stands."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(_STEERING.sub("", segment.text), segment.style)
 
 
 def out(value: Any) -> None:
-    """One JSON value for programs."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    """One JSON value for programs; what would steer a terminal stands escaped, which is the same value."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    sys.stdout.write(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
     sys.stdout.flush()
 
 
 def console_for(*, stderr: bool = False) -> Console:
     """Lines are broken for a terminal only, not for a file or a pipe."""
-    console = Console(stderr=stderr)
+    console = Terminal(stderr=stderr)
     if not console.is_terminal:
         console.soft_wrap, console.width = True, 200
     return console
@@ -36,7 +54,7 @@ def complain(code: str, detail: str, exit_code: int) -> NoReturn:
     if "--json" in sys.argv:
         out({"error": {"code": code, "detail": detail}})
     else:
-        Console(stderr=True).print(detail, style="red", markup=False, highlight=False, soft_wrap=True)
+        Terminal(stderr=True).print(detail, style="red", markup=False, highlight=False, soft_wrap=True)
     sys.exit(exit_code)
 
 

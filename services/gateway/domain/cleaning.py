@@ -39,6 +39,15 @@ def tidy(raw: str) -> str:
     return " ".join(unicodedata.normalize("NFC", kept).split())
 
 
+def holds_nul(value: object) -> bool:
+    """Does any text in a JSON value hold the character that PostgreSQL refuses?"""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, dict):
+        return any(holds_nul(part) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(map(holds_nul, value))
+
+
 def _readable(char: str) -> str:
     if char.isspace():
         return " "

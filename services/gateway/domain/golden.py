@@ -3,27 +3,46 @@
 import unicodedata
 from collections.abc import Sequence
 
+from services.gateway.domain.cleaning import holds_nul, tidy
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.golden import Behaviour, Correction, Feedback, Question
 
 _NOT_IN_IDS = ("Cc", "Cs", "Zl", "Zp")
 
 
-def check_questions(questions: Sequence[Question]) -> None:
-    """Raises RagstoneError (invalid_request) that names the question at fault, also when two have one id."""
+def check_questions(questions: Sequence[Question], max_chars: int) -> None:
+    """Raises RagstoneError (invalid_request) that names the question at fault, also when two have one id.
+
+    ``max_chars`` is the length that a question may have to be asked at all.
+    """
     seen: set[str] = set()
     for question in questions:
-        wrong = _fault(question)
+        wrong = _fault(question) or _too_long(question, max_chars)
         if wrong is None and question.id in seen:
             wrong = "stands twice; give each question an id of its own"
-        if wrong is not None:
-            raise RagstoneError(ErrorCode.INVALID_REQUEST, f"Question {question.id[:80]!r} {wrong}.")
+        _refuse(question, wrong)
         seen.add(question.id)
+
+
+def _refuse(question: Question, wrong: str | None) -> None:
+    if wrong is not None:
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, f"Question {question.id[:80]!r} {wrong}.")
+
+
+def _too_long(question: Question, max_chars: int) -> str | None:
+    length = len(tidy(question.text))
+    if length <= max_chars:
+        return None
+    return f"has a text of {length} characters, and none longer than {max_chars} can be asked; shorten it"
 
 
 def _fault(question: Question) -> str | None:
     if question.id != question.id.strip() or any(unicodedata.category(char) in _NOT_IN_IDS for char in question.id):
         return "has an id with control characters, or with blanks around it; choose another"
+    if holds_nul(question.model_dump(mode="json")):
+        return "holds a zero character (U+0000), which cannot be stored; leave it out"
+    if not question.kind.strip():
+        return "has a blank kind; name one, such as factual_recall, or leave it out"
     if not question.text.strip():
         return "has a blank text; write what is asked"
     if not all(wording.strip() for fact in question.facts for wording in fact) or not all(question.facts):
@@ -57,5 +76,6 @@ def corrected(feedback: Feedback, correction: Correction) -> Question:
         must_not=correction.must_not,
         gold=correction.gold,
     )
-    check_questions([question])
+    # Its text was asked, so it is not too long.
+    _refuse(question, _fault(question))
     return question

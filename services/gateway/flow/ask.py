@@ -202,7 +202,8 @@ def _kept(asked: AskRequest, answer: Answer) -> KeptAnswer:
     """What a person needs to see again to judge the answer, and the documents whose words it holds."""
     documents = list(dict.fromkeys(citation.document_id for citation in answer.citations))
     # PostgreSQL keeps no NUL in a text, and searching takes it out too.
-    return KeptAnswer(answer.id, asked.question.replace("\0", ""), answer.text, answer.status, documents)
+    question, text = asked.question.replace("\0", ""), answer.text.replace("\0", "")
+    return KeptAnswer(answer.id, question, text, answer.status, documents)
 
 
 def _overtaken(found: Found, draft: _Draft) -> bool:

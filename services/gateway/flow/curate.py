@@ -11,13 +11,14 @@ from services.shared.contracts.jobs import QUEUE_OF, JobKind
 class CurateFlow:
     """Fills the golden set."""
 
-    def __init__(self, *, golden: Golden, bell: Bell) -> None:
+    def __init__(self, *, golden: Golden, bell: Bell, question_max_chars: int) -> None:
         self._golden = golden
+        self._question_max_chars = question_max_chars
         self._bell = bell
 
     async def put(self, space: SpaceId, sent: GoldenImport) -> GoldenImported:
         """All of the questions or none. Raises RagstoneError that names the one at fault."""
-        check_questions([item.question for item in sent.items])
+        check_questions([item.question for item in sent.items], self._question_max_chars)
         return await self._golden.put(space, sent)
 
     async def make(self, space: SpaceId, wanted: GoldenMakeRequest, request_id: str) -> StartedJob:

@@ -1,5 +1,6 @@
 """The story of a verdict: what was answered is remembered still, and is kept from now on because somebody judged it."""
 
+from services.gateway.domain.cleaning import holds_nul
 from services.gateway.ports.answering import Answers
 from services.gateway.ports.evaluation import FeedbackBook
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -16,7 +17,13 @@ class JudgeFlow:
         self._keep_s = keep_s
 
     async def judge(self, space: SpaceId, said: FeedbackRequest) -> Feedback:
-        """Writes the verdict down with its answer. Raises RagstoneError (answer_not_found, queue_unavailable)."""
+        """Writes the verdict down with its answer.
+
+        Raises RagstoneError (answer_not_found, queue_unavailable, invalid_request).
+        """
+        if holds_nul(said.comment):
+            detail = "comment: holds a zero character (U+0000), which cannot be stored; leave it out."
+            raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
         answer = await self._answers.find(space, said.answer_id)
         if answer is None:
             detail = (

@@ -33,14 +33,23 @@ class CatalogEvaluations:
         with self._catalog.write() as tx:
             evaluations.add_outcomes(tx, evaluation_id, outcomes)
 
+    def forget(self, evaluation_id: str) -> None:
+        with self._catalog.write() as tx:
+            evaluations.forget_outcomes(tx, evaluation_id)
+
     def earlier(self, ordered: Ordered) -> Evaluation | None:
         against = ordered.request.against
         if against is None:
             return None
         with self._catalog.read() as tx:
             if against == LAST:
-                name, subject = ordered.request.name, ordered.request.subject
-                found = evaluations.newest(tx, ordered.space, name=name, subject=subject, but_not=ordered.id)
+                found = evaluations.newest(
+                    tx,
+                    ordered.space,
+                    subject=ordered.request.subject,
+                    questions=ordered.questions,
+                    but_not=ordered.id,
+                )
             else:
                 found = against
             return None if found is None else evaluations.get(tx, ordered.space, found)

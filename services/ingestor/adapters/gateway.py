@@ -1,6 +1,7 @@
 """The system as a client sees it: everything goes over the gateway's public API."""
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -17,6 +18,8 @@ Got = TypeVar("Got")
 
 BUSY_TRIES = 4
 BUSY_WAIT_S = 5.0
+PATIENCE_S = 60.0
+"""A call that took longer before it failed would take as long again."""
 AWAY = 503
 _GONE = (ErrorCode.DOCUMENT_NOT_FOUND, ErrorCode.VERSION_NOT_FOUND)
 
@@ -49,12 +52,13 @@ class GatewayOfSpace:
         return {name: part.detail for name, part in readiness.parts.items()}
 
     def _patiently(self, call: Callable[[], Coroutine[Any, Any, Got]]) -> Got:
-        """Again, when it was busy or a part was away for a moment; the error itself when it stays so."""
+        """Again, when it was busy or a part was away for a moment; the error itself when it stays so or was long."""
+        began = time.monotonic()
         for _ in range(BUSY_TRIES - 1):
             try:
                 return self._run(call())
             except RagstoneError as error:
-                if error.status != AWAY:
+                if error.status != AWAY or time.monotonic() - began > PATIENCE_S:
                     raise
                 self._run(asyncio.sleep(min(error.retry_after_s or BUSY_WAIT_S, BUSY_WAIT_S)))
         return self._run(call())

@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
+from sqlalchemy import Connection
+
 from services.ingestor.ports.jobs import ClaimedJob
 from services.shared.catalog import chunks, documents, golden, jobs
 from services.shared.catalog.chunks import LiveChunk
 from services.shared.catalog.documents import LiveDocument
 from services.shared.catalog.engine import Catalog
-from services.shared.contracts.golden import GoldenOrigin, Question
+from services.shared.contracts.golden import GoldenOrigin, GoldenQuestion, GoldenState, Question
 from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.evaluation.golden.drafts import shuffled
 from services.shared.evaluation.golden.material import Passage, SourceDocument, likely_questions
@@ -33,6 +35,15 @@ class CatalogGoldenContent:
             if document is not None and found:
                 yield _source_document(document, found)
 
+    def known(self, job: ClaimedJob) -> list[Question]:
+        with self._catalog.read() as tx:
+            row = jobs.find(tx, job.id)
+            return [
+                item.question
+                for item in _golden(tx, job.space)
+                if row is None or item.state is not GoldenState.PROPOSED or item.updated_at < row.created_at
+            ]
+
     def propose(self, space: SpaceId, questions: Sequence[Question], origin: GoldenOrigin) -> int:
         with self._catalog.write() as tx:
             return golden.propose(tx, space, questions, origin, self._now())
@@ -44,19 +55,14 @@ class CatalogGoldenContent:
 
     def made(self, job: ClaimedJob) -> dict[str, int]:
         kinds: Counter[str] = Counter()
-        cursor: str | None = None
         with self._catalog.read() as tx:
             row = jobs.find(tx, job.id)
-            while row is not None:
-                page = golden.page(tx, job.space, states=None, flagged=None, limit=PAGE, cursor=cursor)
+            if row is not None:
                 kinds.update(
                     item.question.kind
-                    for item in page.items
+                    for item in _golden(tx, job.space)
                     if item.updated_at >= row.created_at and item.origin in (GoldenOrigin.RULE, GoldenOrigin.MODEL)
                 )
-                cursor = page.next_cursor
-                if cursor is None:
-                    break
         return dict(sorted(kinds.items()))
 
     def _ids(self, space: SpaceId) -> list[str]:
@@ -68,6 +74,16 @@ class CatalogGoldenContent:
                 ids += [document.id for document in page]
                 if cursor is None:
                     return ids
+
+
+def _golden(tx: Connection, space: SpaceId) -> Iterator[GoldenQuestion]:
+    cursor: str | None = None
+    while True:
+        page = golden.page(tx, space, states=None, flagged=None, limit=PAGE, cursor=cursor)
+        yield from page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            return
 
 
 def _source_document(document: LiveDocument, found: Sequence[LiveChunk]) -> SourceDocument:

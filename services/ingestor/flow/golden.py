@@ -41,7 +41,7 @@ ASK = "ask"
 
 
 class MakeGolden:
-    """Runs GOLDEN jobs. Ids follow from the questions, so that a second run proposes nothing twice."""
+    """Runs GOLDEN jobs. Ids follow from the questions, so that a second run proposes the next, none twice."""
 
     def __init__(self, tools: Tools, content: GoldenContent) -> None:
         self._tools = tools
@@ -120,7 +120,8 @@ class MakeGolden:
                 raise LeaseLost
             drafts += drafts_of(document, corpus)
         limit = request.limit - _models_part(request)
-        questions = questions_of(drafts, corpus, limit, request.seed)
+        known = {question.id for question in self._content.known(job)}
+        questions = questions_of(drafts, corpus, limit, request.seed, known)
         self._content.propose(job.space, questions, GoldenOrigin.RULE)
 
     def _by_model(
@@ -136,7 +137,7 @@ class MakeGolden:
         """Ask the model for one question a passage, from the first that was not asked yet."""
         tools = self._tools
         progress = Progress(tools.ledger, tools.clock)
-        chosen = passages_to_ask(documents, _models_part(request), request.seed)
+        chosen = passages_to_ask(documents, _models_part(request), request.seed, self._content.known(job))
         failures = 0
         for n, (document, passage) in enumerate(chosen[asked:], start=asked):
             progress.say([ProgressNote(job.id, ASK, n, len(chosen))])

@@ -1,7 +1,9 @@
 """One question of an evaluation: asked, reviewed and counted."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
+from services.ingestor.domain.models import same_model
 from services.ingestor.ports.evaluation import Judge, Likeness, SystemUnderTest
 from services.shared.contracts.answers import Answer, AnswerStatus, AskRequest
 from services.shared.contracts.errors import RagstoneError
@@ -18,6 +20,9 @@ NOBODY = "none"
 """The writer of an answer that was not written."""
 JUDGE_AWAY = "judge_unavailable"
 JUDGE_WROTE = "judge_is_the_writer"
+COUNTING_FAILS = (ArithmeticError, AttributeError, LookupError, RuntimeError, SystemError, TypeError, ValueError)
+"""What reviewing and counting may raise for a question that they did not expect, in C libraries too. Not Exception:
+the worker's time may be over in the middle of it, which is no fault of the question."""
 
 
 class Judged:
@@ -41,18 +46,22 @@ class Judged:
     def outcome(self, question: Question, variant: Variant) -> Outcome:
         """How the question comes out when retrieval runs this way.
 
-        A question that cannot be asked has its error in the outcome; a gateway that is away raises RagstoneError.
+        A question that cannot be asked or counted has its error in the outcome, so that it costs no other one;
+        a gateway that is away raises RagstoneError.
         """
         try:
             return self._asked(question, variant)
         except RagstoneError as error:
             if error.status == 503:
                 raise
-            return Outcome(question_id=question.id, variant=variant.name, error=error.detail)
+            why = error.detail
+        except COUNTING_FAILS as error:
+            why = f"its outcome could not be counted: {type(error).__name__}: {error}"
+        return Outcome(question_id=question.id, variant=variant.name, error=why)
 
     def _asked(self, question: Question, variant: Variant) -> Outcome:
-        golds = self._golds(question)
-        outcome = Outcome(question_id=question.id, variant=variant.name)
+        golds, missing = self._golds(question)
+        outcome = Outcome(question_id=question.id, variant=variant.name, missing_gold=missing)
         if self._request.subject in (Subject.ALL, Subject.RETRIEVAL):
             outcome = self._with_passages(outcome, question, variant, golds)
         if self._request.subject in (Subject.ALL, Subject.ANSWERS):
@@ -71,12 +80,13 @@ class Judged:
         timings = {f"search.{stage}": ms for stage, ms in response.timings_ms.items()}
         return outcome.model_copy(
             update={
-                "values": {**values, **({} if right is None else {"gate_right": right})},
+                "values": finite({**values, **({} if right is None else {"gate_right": right})}),
                 "gate": response.verdict.gate,
                 "answerable": response.verdict.answerable,
                 "ranking": _ranking(response),
                 "degraded": response.degraded,
                 "timings_ms": {**timings, "search.client": round(total_ms, 1)},
+                "seq": response.index.seq,
             }
         )
 
@@ -89,7 +99,7 @@ class Judged:
         timings = {f"ask.{stage}": ms for stage, ms in answer.timings_ms.items()}
         return outcome.model_copy(
             update={
-                "values": {**outcome.values, **answer_values(question, answer, reviews, golds)},
+                "values": finite({**outcome.values, **answer_values(question, answer, reviews, golds)}),
                 "status": answer.status.value,
                 "reason": answer.reason.value if answer.reason else None,
                 "text": answer.text,
@@ -99,6 +109,7 @@ class Judged:
                 "degraded": sorted({*outcome.degraded, *answer.degraded, *degraded}),
                 "reviews": reviews,
                 "timings_ms": {**outcome.timings_ms, **timings, "ask.client": round(total_ms, 1)},
+                "seq": answer.index.seq,
             }
         )
 
@@ -113,7 +124,7 @@ class Judged:
             if by_judge and self._judge is not None:
                 judged, degraded = self._by_judge(self._judge, case, answer)
                 reviews += judged
-        return [review for review in reviews if review is not None], degraded
+        return [review for review in reviews if review is not None and math.isfinite(review.score)], degraded
 
     def _accuracy_by_embedding(self, case: accuracy.AccuracyCase) -> Review | None:
         pair = accuracy.pair(case)
@@ -126,7 +137,7 @@ class Judged:
 
     def _by_judge(self, judge: Judge, case: accuracy.AccuracyCase, answer: Answer) -> tuple[list[Review], list[str]]:
         """The judge's reviews; none of an answer that it wrote itself."""
-        if answer.model.name == judge.name:
+        if answer.model.name and same_model(answer.model.name, judge.name):
             return [], [JUDGE_WROTE]
         try:
             reviews = [judging.read_validity(judge.ask(judging.validity_prompt(answer.text)))]
@@ -144,23 +155,31 @@ class Judged:
             held.append(text is not None and text[citation.start : citation.end] == citation.quote)
         return held
 
-    def _golds(self, question: Question) -> list[Gold]:
-        """Where the gold passages stand in the live documents; one that does not stand there is never found."""
-        golds = []
+    def _golds(self, question: Question) -> tuple[list[Gold], list[str]]:
+        """Where the gold passages stand in the live documents, and those that stand nowhere: they are never found."""
+        golds: list[Gold] = []
+        missing: list[str] = []
         for span in question.gold:
-            if span.quote is None:
-                golds.append(Gold(span.document_id, None, None, span.grade))
-                continue
             text = self._text(span.document_id, None)
-            start, end = (text is not None and locate(text, span.quote)) or (-1, -1)
-            golds.append(Gold(span.document_id, start, end, span.grade))
-        return golds
+            if span.quote is None:
+                golds.append(Gold(span.document_id, None, None, span.grade, span.group))
+                missing += [span.document_id] if text is None else []
+                continue
+            found = None if text is None else locate(text, span.quote)
+            golds.append(Gold(span.document_id, *(found or (-1, -1)), span.grade, span.group))
+            missing += [f"{span.document_id}: {span.quote}"] if found is None else []
+        return golds, missing
 
     def _text(self, document_id: DocumentId, version: VersionId | None) -> str | None:
         key = document_id, version
         if key not in self._texts:
             self._texts[key] = self._system.text(document_id, version)
         return self._texts[key]
+
+
+def finite(values: Mapping[str, float]) -> dict[str, float]:
+    """Without numbers that are none: one NaN would make every mean NaN."""
+    return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def _writer(answer: Answer) -> str | None:

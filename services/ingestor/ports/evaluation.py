@@ -66,6 +66,9 @@ class EvaluationRecords(Protocol):
 
     def outcomes(self, evaluation_id: str) -> list[Outcome]: ...
     def add(self, evaluation_id: str, outcomes: Sequence[Outcome]) -> None: ...
+    def forget(self, evaluation_id: str) -> None:
+        """Drop every outcome."""
+
     def earlier(self, ordered: Ordered) -> Evaluation | None:
         """What this one is to be compared with, if it is to be and if there is one."""
 

@@ -15,6 +15,11 @@ class GoldenContent(Protocol):
     def documents(self, space: SpaceId, seed: int) -> Iterator[SourceDocument]:
         """Live documents with their chunks, in an order that the seed decides; read one by one."""
 
+    def known(self, job: ClaimedJob) -> list[Question]:
+        """Questions of the job's space that it is not to propose again: those that were there before it was sent,
+        and those that somebody has decided on. What it proposed itself in an earlier time slice is not among them.
+        """
+
     def propose(self, space: SpaceId, questions: Sequence[Question], origin: GoldenOrigin) -> int:
         """Keep them for the owner to decide on; how many were not known before. Known ones stay as they are."""
 

@@ -7,7 +7,8 @@ import typer
 
 from services.local import asking, sending, show
 from services.local.commands.options import AsJson, Space, Url
-from services.local.mirror import Choice, follow
+from services.local.mirror import Choice
+from services.local.patience import follow
 from services.local.settings import local_settings
 from services.local.state import RunFolder
 from services.local.terminal import FAILED, INTERRUPTED, console_for, gateway, out, sources
@@ -58,12 +59,16 @@ def jobs(
     job_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One job instead of the newest.")] = None,
     state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Go on until nothing is queued or running.")] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Cancel the job ID.")] = False,
+    again: Annotated[bool, typer.Option("--retry", help="Begin the failed or cancelled job ID again.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many.")] = 20,
     space: Space = None,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
-    """List background work, or show one job; exit 1 when that job failed."""
+    """List background work, or show, cancel or retry one job; exit 1 when that job failed."""
+    if (cancel or again) and (job_id is None or (cancel and again)):
+        raise typer.BadParameter("one of --cancel and --retry takes the ID of one job.", param_hint="'ID'")
     console = console_for()
     with gateway(url, space) as api, sending.interruptible() as stop:
         if job_id is None:
@@ -71,7 +76,10 @@ def jobs(
             if as_json:
                 out(found.model_dump(mode="json"))
             return
-        job = follow(api, job_id, lambda _: None, stop) if watch else api.job(job_id)
+        look = api.cancel if cancel else api.retry if again else api.job
+        job = look(job_id)
+        if watch:
+            job = follow(api, job_id, lambda _: None, stop)
         items = list(api.failed_items(job_id)) if job.kind == "batch" else []
     if as_json:
         out(job.model_dump(mode="json") | {"failed_items": [item.model_dump(mode="json") for item in items]})

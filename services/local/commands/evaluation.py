@@ -16,7 +16,7 @@ from services.local.question_files.sets import QuestionSet, space_for
 from services.local.settings import local_settings
 from services.local.terminal import FAILED, console_for, gateway, out, share
 from services.shared.contracts.evaluation import Comparison, StartedEvaluation, Subject
-from services.shared.evaluation.comparison import compare
+from services.shared.evaluation.comparison import compare, unjudged
 
 Questions = Annotated[
     Path | None,
@@ -41,7 +41,12 @@ Against = Annotated[
         help="Compare with this evaluation: its id, its evaluation.json, or last for the newest of these questions."
     ),
 ]
-Veto = Annotated[bool, typer.Option("--veto", help="Exit 1 when a metric got worse beyond its interval.")]
+Veto = Annotated[
+    bool,
+    typer.Option(
+        "--veto", help="Exit 1 when a metric got worse beyond its interval, or too little can be compared to say so."
+    ),
+]
 Risk = Annotated[float, typer.Option(help="Share of wrong answers that the threshold may allow.", callback=share)]
 Background = Annotated[bool, typer.Option("--background", help="Return the id at once.")]
 Out = Annotated[
@@ -131,8 +136,9 @@ def evaluate(
         if in_background:
             _say_started(console, started, background.where(api), as_json=as_json)
             return
-        background.wait_for(api, console, str(started.job_id), f"evaluation {started.id}", stop)
-        done = doors.evaluation(started.id)
+        later = f"`ragstone eval show {started.id} --out FOLDER{background.where(api)}` gets the report"
+        work = background.Work(str(started.job_id), f"evaluation {started.id}", later)
+        _, done = background.wait_for(api, console, work, lambda: doors.evaluation(started.id), stop)
     if before is not None:
         done = evaluating.with_comparison(before, done)
     files = evaluating.save(done, keep_in or evaluating.usual_folder(local_settings().state_dir, started.id))
@@ -141,7 +147,7 @@ def evaluate(
     else:
         show_evaluation.evaluation(console, done)
         show_evaluation.files(console, files)
-    _end(console, done.comparison, veto=veto)
+    _end(console, done.comparison, against=against, veto=veto)
 
 
 @eval_app.command("list")
@@ -200,7 +206,7 @@ def compare_command(
         out(compared.model_dump(mode="json"))
     else:
         show_evaluation.comparison(console, second.model_copy(update={"comparison": compared}))
-    _end(console, compared, veto=veto)
+    _end(console, compared, against=before, veto=veto)
 
 
 def _fit_together(*, veto: bool, against: str | None, in_background: bool, keep_in: Path | None) -> None:
@@ -208,6 +214,9 @@ def _fit_together(*, veto: bool, against: str | None, in_background: bool, keep_
         raise typer.BadParameter("it needs --against, which says what to compare with.", param_hint="'--veto'")
     if in_background and (veto or keep_in is not None):
         raise typer.BadParameter("it does not wait for what --veto and --out need.", param_hint="'--background'")
+    if in_background and against is not None and Path(against).exists():
+        detail = "the server knows no kept file; `ragstone eval compare FILE ID` compares when it has ended."
+        raise typer.BadParameter(detail, param_hint="'--background'")
 
 
 def _source(path: str | None, questions: Path | None, data: Path | None) -> Path | None:
@@ -235,13 +244,23 @@ def _say_started(console: Console, started: StartedEvaluation, where: str, *, as
     console.print(f"`ragstone eval show {started.id}{where}` shows it when it has ended.", highlight=False)
 
 
-def _end(console: Console, comparison: Comparison | None, *, veto: bool) -> None:
-    """Exit 1 when the comparison vetoes the change and that was asked for."""
+def _end(console: Console, comparison: Comparison | None, *, against: str | None, veto: bool) -> None:
+    """Say how much was compared; exit 1 when the change is vetoed, or cannot be judged, and that was asked for."""
+    if comparison is None:
+        if against is not None:
+            console.print(evaluating.NONE_EARLIER, style="yellow", markup=False, soft_wrap=True)
+        return
+    if comparison.only_before:
+        there = comparison.paired + comparison.only_before
+        said = f"Only {comparison.paired} of the {there} questions of the run before could be compared."
+        console.print(said, style="bold yellow", highlight=False, soft_wrap=True)
     if not veto:
         return
-    if comparison is None:
-        console.print("There was no earlier evaluation of these questions, so nothing was vetoed.", style="yellow")
-    elif comparison.vetoed:
-        worse = ", ".join(evaluating.got_worse(comparison))
-        console.print(f"Vetoed: {worse} got worse.", style="bold red", highlight=False, soft_wrap=True)
+    why = unjudged(comparison)
+    if comparison.vetoed:
+        said = f"Vetoed: {'; '.join(evaluating.got_worse(comparison))}."
+        console.print(said, style="bold red", markup=False, highlight=False, soft_wrap=True)
+    elif why is not None:
+        console.print(f"Refused: {why}.", style="bold red", markup=False, highlight=False, soft_wrap=True)
+    if comparison.vetoed or why is not None:
         raise typer.Exit(FAILED)

@@ -58,6 +58,10 @@ def correct_command(
     """Say what a right answer is; the question becomes a golden question. --fact and --must-not may come again."""
     if not abstain and not (expected or "").strip():
         raise typer.BadParameter("say it, or that it is right to --abstain.", param_hint="'--expected'")
+    if abstain and ((expected or "").strip() or fact):
+        raise typer.BadParameter(
+            "no answer is expected then: leave --expected and --fact out.", param_hint="'--abstain'"
+        )
     facts = [[wording.strip() for wording in one.split(OR) if wording.strip()] for one in fact or []]
     try:
         correction = Correction(

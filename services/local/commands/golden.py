@@ -42,13 +42,14 @@ def make_command(
 
     Ctrl-C cancels the work.
     """
-    reviewing.check_free(file, force=force)
+    reviewing.check_free(file, force=force, for_review=True)
     console = console_for(stderr=as_json)
     with gateway(url, space) as api, sending.interruptible() as stop:
         doors = EvaluationApi(api)
         started = doors.make_golden(GoldenMakeRequest(limit=limit, seed=seed, by_model=by_model))
-        job = background.wait_for(api, console, str(started.job_id), "golden questions", stop)
-        proposed = list(doors.golden(GoldenState.PROPOSED))
+        later = f"`ragstone golden export FILE.yaml --state proposed{background.where(api)}` writes the proposals"
+        work = background.Work(str(started.job_id), "golden questions", later)
+        job, proposed = background.wait_for(api, console, work, lambda: list(doors.golden(GoldenState.PROPOSED)), stop)
     if proposed:
         reviewing.write(file, proposed)
     if as_json:
@@ -94,8 +95,10 @@ def export_command(
     written = reviewing.write(file, items)
     if as_json:
         out({"written": written, "file": str(file)})
-    else:
-        console_for().print(f"{written} questions are in {shown(file)}.", markup=False, soft_wrap=True)
+        return
+    left = len(items) - written
+    note = f" {left} are left out, for they are not approved or are flagged." if left else ""
+    console_for().print(f"{written} questions are in {shown(file)}.{note}", markup=False, soft_wrap=True)
 
 
 @golden_app.command("import")

@@ -23,7 +23,7 @@ from services.local.question_files.rows import (
 )
 from services.local.question_files.sets import Corpus, QuestionSet
 from services.shared.contracts.documents import DOCUMENT_ID_MAX, TITLE_MAX, DocumentIn
-from services.shared.contracts.golden import Behaviour, Question
+from services.shared.contracts.golden import GRADE_MAX, Behaviour, Question
 
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
 QRELS = ("qrels.tsv", "qrels/test.tsv")
@@ -130,6 +130,8 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
         head = False
         if grade is None:
             raise wrong(path, f"its score {columns[-1][:40]!r} is no whole number", line)
+        if grade > GRADE_MAX:
+            raise wrong(path, f"its score {columns[-1][:40]!r} is above {GRADE_MAX}", line)
         of_question = grades.setdefault(columns[0], {})
         if of_question.setdefault(columns[-2], grade) != grade:
             raise wrong(path, f"{columns[0][:80]!r} and {columns[-2][:80]!r} have another score further up", line)

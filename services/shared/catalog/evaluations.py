@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
@@ -19,12 +19,14 @@ from services.shared.contracts.evaluation import (
     Outcome,
     Subject,
 )
-from services.shared.contracts.golden import Question, fingerprint
+from services.shared.contracts.golden import Question, fingerprint, identity
 from services.shared.contracts.ids import JobId, SpaceId
 
 Form = Literal["html", "markdown"]
 
 _e, _o = schema.evaluations.c, schema.evaluation_outcomes.c
+_LOOKED_THROUGH = 50
+"""Evaluations of which the questions are read, thousands each, when none has exactly those that are looked for."""
 _BRIEF = [
     *(_e.id, _e.job_id, _e.name, _e.subject, _e.fingerprint, _e.question_count),
     *(_e.finished.is_not(None).label("is_finished"), _e.vetoed, _e.metrics, _e.created_at),
@@ -127,6 +129,11 @@ def add_outcomes(tx: Connection, id: str, outcomes: Sequence[Outcome]) -> None:
     tx.execute(upsert.on_conflict_do_update(index_elements=key, set_={"outcome": upsert.excluded.outcome}), rows)
 
 
+def forget_outcomes(tx: Connection, id: str) -> None:
+    """Drops what came out, so that every question is asked again."""
+    tx.execute(delete(schema.evaluation_outcomes).where(_o.space_id == _space_of(tx, id), _o.evaluation_id == id))
+
+
 def finish(tx: Connection, id: str, evaluation: Evaluation, markdown: str, html: str) -> None:
     """Keeps the finished whole with its reports; again replaces them. Raises EVALUATION_NOT_FOUND."""
     values = {
@@ -172,12 +179,42 @@ def page(tx: Connection, space: SpaceId, limit: int, cursor: str | None) -> Eval
     return EvaluationList(items=shown, next_cursor=following)
 
 
-def newest(tx: Connection, space: SpaceId, *, name: str, subject: Subject, but_not: str) -> str | None:
-    """The newest finished evaluation of this question set and half of the system, other than ``but_not``."""
-    like_it = (_e.space_id == space, _e.name == name, _e.subject == subject, _e.id != but_not, _e.finished.is_not(None))
-    query = select(_e.id).where(*like_it).order_by(_e.created_at.desc(), _e.id.desc()).limit(1)
-    found: str | None = tx.execute(query).scalar_one_or_none()
-    return found
+def newest(
+    tx: Connection, space: SpaceId, *, subject: Subject, questions: Sequence[Question], but_not: str
+) -> str | None:
+    """The newest finished evaluation, other than ``but_not``, that these questions may be compared with.
+
+    Of exactly these questions, where there is one; else of much the same, which is when at least half of each set is
+    in the other, with the same expected of it; else of any of these, but of those the newest few only. Each time one
+    of the same half of the system is preferred to one of the whole, which has the half's metrics too. A run that was
+    vetoed is passed over: else what was refused once would be the measure the next time.
+    """
+    good = or_(_e.vetoed.is_(None), _e.vetoed.is_(False))
+    fits = (
+        _e.space_id == space,
+        _e.subject.in_({subject, Subject.ALL}),
+        _e.id != but_not,
+        _e.finished.is_not(None),
+        good,
+    )
+    order = ((_e.subject == subject).desc(), _e.created_at.desc(), _e.id.desc())
+    same = select(_e.id).where(*fits, _e.fingerprint == fingerprint(questions)).order_by(*order).limit(1)
+    found: str | None = tx.execute(same).scalar_one_or_none()
+    if found is not None:
+        return found
+    wanted = {identity(question) for question in questions}
+    some: str | None = None
+    newest_few: list[str] = list(
+        tx.execute(select(_e.id).where(*fits).order_by(*order).limit(_LOOKED_THROUGH)).scalars()
+    )
+    for id in newest_few:
+        stored = tx.execute(select(_e.questions).where(_e.id == id)).scalar_one()
+        there = {identity(Question.model_validate(question, extra="ignore")) for question in stored}
+        common = len(wanted & there)
+        if common and 2 * common >= max(len(wanted), len(there)):
+            return id
+        some = id if some is None and common else some
+    return some
 
 
 def _space_of(tx: Connection, id: str) -> SpaceId:

@@ -146,6 +146,15 @@ def dismissed(tx: Connection, space: SpaceId, id: str) -> Feedback:
     return _changed(tx, space, take(tx, space, id).id, state=FeedbackState.DISMISSED)
 
 
+def reopen(tx: Connection, space: SpaceId, golden_id: str) -> None:
+    """Puts feedback whose golden question is removed back among what an owner has to look at.
+
+    Belongs into the transaction that removes it, since nothing else could correct the answer again.
+    """
+    became = (_f.space_id == space, _f.golden_id == golden_id)
+    tx.execute(update(schema.feedback).where(*became).values(state=FeedbackState.OPEN, golden_id=None))
+
+
 def take_out(tx: Connection, space: SpaceId, document_id: DocumentId) -> int:
     """Takes the answers that cite a deleted document out of the feedback on them; how many.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
-from services.shared.catalog import cursors, golden_spans, schema, spaces
+from services.shared.catalog import cursors, feedback, golden_spans, schema, spaces
 from services.shared.catalog.golden_spans import PER_QUERY, follow, follow_live
 from services.shared.contracts.golden import (
     GoldenImported,
@@ -114,8 +114,9 @@ def approved(tx: Connection, space: SpaceId) -> list[Question]:
 
 
 def remove(tx: Connection, space: SpaceId, id: str) -> bool:
-    """Forgets a question; False when there was none."""
+    """Forgets a question; False when there was none. Feedback that became it is open again."""
     spaces.lock(tx, space)
+    feedback.reopen(tx, space, id)
     return bool(tx.execute(delete(schema.golden).where(_g.space_id == space, _g.id == id)).rowcount)
 
 

@@ -74,11 +74,15 @@ class Outcome(Record):
     degraded: list[str] = Field(default_factory=list)
     reviews: list[Review] = Field(default_factory=list)
     timings_ms: dict[str, float] = Field(default_factory=dict, description="Stage to time; find.* of search, ask.* ")
+    missing_gold: list[str] = Field(
+        default_factory=list, description="Gold that stands in no live document: document id: quote"
+    )
+    seq: int | None = Field(default=None, description="The catalog's change number that the last answer saw")
     error: str | None = Field(default=None, description="Why there is no outcome")
 
 
 class Estimate(Record):
-    """A mean over questions with its 95 % bootstrap interval."""
+    """A mean over questions with its 95 % interval: Wilson's for a share, else the bootstrap's."""
 
     mean: float
     low: float
@@ -185,12 +189,17 @@ class Comparison(Record):
 
     before_id: str
     after_id: str
-    paired: int
+    paired: int = Field(description="Questions in both runs, of which both expect the same")
     only_before: int
     only_after: int
-    changes: list[Change]
+    changes: list[Change] = Field(description="Metrics of the veto that both runs have; empty: nothing was compared")
     questions: list[QuestionChange]
-    vetoed: bool = Field(description="At least one metric got worse beyond its interval")
+    gave_in: list[str] = Field(
+        default_factory=list, description="Questions that should be declined, were, and are answered now"
+    )
+    vetoed: bool = Field(
+        description="A metric got worse beyond its interval or a question gave in; false when nothing was compared"
+    )
     level: float = Field(description="Of each interval, such that all together are at 95 % (Bonferroni)")
 
 

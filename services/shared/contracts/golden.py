@@ -13,6 +13,8 @@ from services.shared.contracts.ids import DocumentId, JobId
 
 QUESTIONS_MAX = 20_000
 """Questions in one body or file."""
+GRADE_MAX = 1000
+"""Larger gains would be lost in the sums of nDCG, or overflow what counts it."""
 
 
 class Behaviour(StrEnum):
@@ -33,7 +35,8 @@ class GoldSpan(Request):
 
     document_id: DocumentId
     quote: str | None = None
-    grade: int = Field(default=1, ge=1, description="How relevant: gain in nDCG")
+    grade: int = Field(default=1, ge=1, le=GRADE_MAX, description="How relevant: gain in nDCG")
+    group: str | None = Field(default=None, description="Spans of one group say the same, and one of them is enough")
 
 
 class Question(Request):
@@ -52,6 +55,11 @@ class Question(Request):
     gold: list[GoldSpan] = Field(default_factory=list)
     tags: list[str] = Field(default_factory=list, description="Such as false_premise, negative_fact, two_part")
     language: str | None = Field(default=None, description="Language of the answer, BCP 47; null is not judged")
+
+
+def identity(question: Question) -> str:
+    """Equal for questions of which two runs may be compared: the same is asked under the same id, and expected."""
+    return question.model_dump_json(exclude={"kind", "tags", "language"})
 
 
 def fingerprint(questions: Sequence[Question]) -> str:

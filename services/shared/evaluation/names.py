@@ -23,6 +23,8 @@ class Metric:
     higher_is_better: bool = True
     low: float = 0.0
     high: float = 1.0
+    always: bool = False
+    """Has sense for a question whatever the system does; others are absent, say, where nothing was answered."""
 
     @property
     def worst(self) -> float:
@@ -35,20 +37,20 @@ class Metric:
 
 
 _TABLE = (
-    Metric("score", "Score: right +1, silent 0, wrong −1", Subject.ANSWERS, veto=True, low=-1.0),
-    Metric("right", "Right answers and right abstentions", Subject.ANSWERS),
+    Metric("score", "Score: right +1, silent 0, wrong −1", Subject.ANSWERS, veto=True, low=-1.0, always=True),
+    Metric("right", "Right answers and right abstentions", Subject.ANSWERS, always=True),
     Metric("accuracy", "Expected facts in the answer", Subject.ANSWERS),
     Metric("citation_precision", "Citations that point at a gold passage", Subject.ANSWERS, veto=True),
     Metric("citation_recall", "Gold passages that are cited", Subject.ANSWERS, veto=True),
     Metric("supported", "Claims supported by their passages", Subject.ANSWERS, veto=True),
-    Metric("checks", "Hard-coded checks passed", Subject.ANSWERS, veto=True),
+    Metric("checks", "Hard-coded checks passed", Subject.ANSWERS, veto=True, always=True),
     Metric("validity", "Valid in tone and persona", Subject.ANSWERS, veto=True),
-    Metric("ndcg@10", "nDCG@10", Subject.RETRIEVAL, veto=True),
-    Metric("recall@5", "Gold passages among the first 5", Subject.RETRIEVAL, veto=True),
-    Metric("recall@10", "Gold passages among the first 10", Subject.RETRIEVAL),
-    Metric("recall@100", "Gold passages among the first 100", Subject.RETRIEVAL),
-    Metric("mrr", "Reciprocal rank of the first gold passage", Subject.RETRIEVAL),
-    Metric("gate_right", "Gate verdicts that fit", Subject.RETRIEVAL, veto=True),
+    Metric("ndcg@10", "nDCG@10", Subject.RETRIEVAL, veto=True, always=True),
+    Metric("recall@5", "Gold passages among the first 5", Subject.RETRIEVAL, veto=True, always=True),
+    Metric("recall@10", "Gold passages among the first 10", Subject.RETRIEVAL, always=True),
+    Metric("recall@100", "Gold passages among the first 100", Subject.RETRIEVAL, always=True),
+    Metric("mrr", "Reciprocal rank of the first gold passage", Subject.RETRIEVAL, always=True),
+    Metric("gate_right", "Gate verdicts that fit", Subject.RETRIEVAL, veto=True, always=True),
     Metric("errors", "Questions that could not be asked", Subject.ALL, higher_is_better=False),
 )
 

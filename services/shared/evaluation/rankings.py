@@ -16,12 +16,14 @@ class Gold:
     """A stretch that should be found, in code points of the live text; without offsets the whole document.
 
     An empty stretch (``start == end``) stands for a quote that is nowhere: it is never found, and counts as missed.
+    Golds of one ``group`` say the same, so that one of them is enough.
     """
 
     document_id: str
     start: int | None
     end: int | None
     grade: int = 1
+    group: str | None = None
 
     def touched(self, document_id: str, start: int, end: int) -> bool:
         """Does a stretch of a document share anything with this one?"""
@@ -63,8 +65,16 @@ def distinct(golds: Sequence[Gold]) -> dict[int, Gold]:
     return kept
 
 
+def needs(golds: Mapping[int, Gold]) -> dict[int, int]:
+    """By place of each gold, the place that stands for what it says: the first of its group, or its own."""
+    first: dict[str, int] = {}
+    return {
+        place: place if gold.group is None else first.setdefault(gold.group, place) for place, gold in golds.items()
+    }
+
+
 def ranked_items(found: Sequence[Found], golds: Sequence[Gold]) -> list[str]:
-    """The passages as items of a ranking, best first: ``gold:N`` (place in ``golds``) or ``other:N``.
+    """The passages as items of a ranking, best first: ``gold:N`` (place by ``needs``) or ``other:N``.
 
     A gold stretch is found with the passage at which half of it has been read, counting earlier passages too, so
     that one which the chunks cut in two is not lost. It is one item, once; a later passage that repeats it is an
@@ -75,6 +85,7 @@ def ranked_items(found: Sequence[Found], golds: Sequence[Gold]) -> list[str]:
     document that no gold stretch lies in, are left out.
     """
     wanted = distinct(golds)
+    need = needs(wanted)
     whole = {gold.document_id for gold in wanted.values() if gold.start is None}
     in_part = {gold.document_id for gold in wanted.values() if gold.start is not None}
     read: dict[int, set[int]] = {place: set() for place in wanted}
@@ -82,7 +93,7 @@ def ranked_items(found: Sequence[Found], golds: Sequence[Gold]) -> list[str]:
     items: list[str] = []
     others = 0
     for passage in found:
-        completed = _completed(passage, wanted, read)
+        completed = dict.fromkeys(need[place] for place in _completed(passage, wanted, read))
         folded = passage.document_id in whole or (bool(whole) and passage.document_id not in in_part)
         if completed:
             items += [f"gold:{place}" for place in completed]
@@ -90,8 +101,7 @@ def ranked_items(found: Sequence[Found], golds: Sequence[Gold]) -> list[str]:
             items.append(f"other:{others}")
             others += 1
         seen.add(passage.document_id)
-        for place in completed:
-            del read[place]
+        read = {place: points for place, points in read.items() if need[place] not in completed}
     return items
 
 
@@ -130,10 +140,7 @@ def retrieval_values_of(
     measures = {measure: name for name, measure in _measures().items() if _CUTOFFS.get(name, 0) <= depth}
     # Numbers as ids: what a question is called is nobody's business in the C library.
     names = {str(number): name for number, name in enumerate(golds) if golds[name]}
-    qrels = {
-        number: {f"gold:{place}": gold.grade for place, gold in distinct(golds[name]).items()}
-        for number, name in names.items()
-    }
+    qrels = {number: _wanted_grades(golds[name]) for number, name in names.items()}
     # trec_eval sorts by score and then by name: the scores fall strictly, so that the given order stays.
     run = {
         number: {item: float(-rank) for rank, item in enumerate(rankings.get(name, ()))}
@@ -144,6 +151,17 @@ def retrieval_values_of(
         for one in pytrec_eval.iter_calc(list(measures), qrels, run):
             values[names[one.query_id]][measures[one.measure]] = float(one.value)
     return values
+
+
+def _wanted_grades(golds: Sequence[Gold]) -> dict[str, int]:
+    """What a perfect ranking holds: an item for each need, with the highest grade of those that meet it."""
+    wanted = distinct(golds)
+    need = needs(wanted)
+    grades: dict[str, int] = {}
+    for place, gold in wanted.items():
+        item = f"gold:{need[place]}"
+        grades[item] = max(gold.grade, grades.get(item, 0))
+    return grades
 
 
 def _measures() -> dict[str, Any]:

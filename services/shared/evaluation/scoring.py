@@ -1,11 +1,11 @@
 """What an answer is worth, one number per metric, from the answer and what the reviewers say of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus
 from services.shared.contracts.evaluation import Review
 from services.shared.contracts.golden import Behaviour, Question
-from services.shared.evaluation.rankings import Gold, distinct
+from services.shared.evaluation.rankings import Gold, distinct, needs
 from services.shared.evaluation.reviewers.checks import MUST_NOT, QUOTES, failed_kinds
 
 DECIDING = ("rule", "embedding")
@@ -67,7 +67,7 @@ def _answered_values(
     if supported is not None:
         values["supported"] = supported
     if golds:
-        values["citation_precision"], values["citation_recall"] = _citations(answer, list(distinct(golds).values()))
+        values["citation_precision"], values["citation_recall"] = _citations(answer, distinct(golds))
     return values
 
 
@@ -90,16 +90,17 @@ def _supported(answer: Answer) -> float | None:
     return sum(claim.supported for claim in answer.claims) / written if written else None
 
 
-def _citations(answer: Answer, golds: Sequence[Gold]) -> tuple[float, float]:
-    """Share of the citations that touch a gold, and of the golds that a citation touches; no citation is 0 and 0."""
+def _citations(answer: Answer, golds: Mapping[int, Gold]) -> tuple[float, float]:
+    """Share of the citations that touch a gold, and of what the golds say that a citation touches; 0 without any."""
+    need = needs(golds)
     touched: set[int] = set()
     good = 0
     for citation in answer.citations:
         touches = {
-            place
-            for place, gold in enumerate(golds)
+            need[place]
+            for place, gold in golds.items()
             if gold.touched(citation.document_id, citation.start, citation.end)
         }
         touched |= touches
         good += bool(touches)
-    return good / max(1, len(answer.citations)), len(touched) / len(golds)
+    return good / max(1, len(answer.citations)), len(touched) / len(set(need.values()))

@@ -1,9 +1,11 @@
-"""Means with their intervals, by resampling the questions; chance comes from a seed only.
+"""Means with their intervals: closed for shares, else by resampling the questions; chance comes from a seed only.
 
 Each call starts its own generator, so that a result does not depend on what was computed before it.
 """
 
+import math
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from services.shared.contracts.evaluation import Estimate
@@ -25,12 +27,21 @@ _BLOCK = 4_000_000
 """Random numbers held at a time."""
 
 
-def estimate(values: Sequence[float], seed: int) -> Estimate:
-    """The mean with its 95 % percentile bootstrap interval (Efron 1979); values that are all equal have none.
+def estimate(values: Sequence[float], seed: int, *, least: float = 0.0) -> Estimate:
+    """The mean with its 95 % interval.
+
+    Of a share (values that are all 1 or ``least``, the lower end of the metric's scale) it is Wilson's (1927), and of
+    anything else that of the percentile bootstrap (Efron 1979). Resampling a share sees no chance at all where its
+    values are equal, and near the end of the scale that is most of the time: of 12 questions of which 97 % come out
+    right, its interval holds those 97 % in about 30 of 100 runs, Wilson's in 95; a simulation in the tests counts
+    again. Equal values inside of the scale have no width.
 
     The order of the values makes no difference. Raises ValueError without values.
     """
-    return _interval(_numbers(values), seed, LEVEL, RESAMPLES)
+    numbers = _numbers(values)
+    if {least, 1.0}.issuperset(numbers.tolist()):
+        return _share(numbers, least)
+    return _interval(numbers, seed, LEVEL, RESAMPLES)
 
 
 def difference(before: Sequence[float], after: Sequence[float], seed: int, level: float = LEVEL) -> Estimate:
@@ -58,6 +69,17 @@ def _numbers(values: Sequence[float]) -> "Numbers":
     if not len(values):
         raise ValueError("no values to take a mean of")
     return np.sort(np.round(np.asarray(values, dtype=np.float64), _DIGITS))
+
+
+def _share(values: "Numbers", least: float) -> Estimate:
+    """Wilson's interval of how many of the values are 1 and not ``least``, on the scale between the two."""
+    n, width = len(values), 1.0 - least
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    share = float((values == 1.0).mean())
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    low, high = (_plain(least + width * end) for end in (middle - half, middle + half))
+    return Estimate(mean=_plain(values.mean()), low=low, high=high, n=n)
 
 
 def _interval(values: "Numbers", seed: int, level: float, resamples: int) -> Estimate:

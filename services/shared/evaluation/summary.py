@@ -88,7 +88,7 @@ def _row(name: str, outcomes: Sequence[Outcome], seed: int) -> Row:
 
 def _estimates(outcomes: Sequence[Outcome], seed: int) -> dict[str, Estimate]:
     columns = {name: [one.values[name] for one in outcomes if name in one.values] for name in METRICS}
-    return {name: estimate(column, seed) for name, column in columns.items() if column}
+    return {name: estimate(column, seed, least=METRICS[name].low) for name, column in columns.items() if column}
 
 
 def _by_kind(questions: Mapping[str, Question], full: Sequence[Outcome], seed: int) -> list[Row]:

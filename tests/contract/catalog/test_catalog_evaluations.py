@@ -1,5 +1,6 @@
 """Evaluations: what was ordered stays as it was, outcomes are written once each, and only what is finished counts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -30,8 +31,9 @@ def order(
     tx: Connection, id: str = "e", *, space: SpaceId = SPACE, seconds: float = 0, **request: object
 ) -> EvaluationRequest:
     sent = EvaluationRequest.model_validate({"questions": QUESTIONS, **request})
+    asked = sent.questions or QUESTIONS
     evaluations.create(
-        tx, id=id, job_id=JobId(f"job-{id}"), space=space, request=sent, questions=QUESTIONS, now=later(seconds)
+        tx, id=id, job_id=JobId(f"job-{id}"), space=space, request=sent, questions=asked, now=later(seconds)
     )
     return sent
 
@@ -149,6 +151,9 @@ def test_evaluations_do_not_share_outcomes(catalog: Catalog) -> None:
         assert [one.error for one in evaluations.outcomes(tx, "e2")] == ["mine"]
         assert evaluations.asked(tx, "e2") == {("q1", "full")}
         assert evaluations.asked(tx, "unknown") == set()
+        evaluations.forget_outcomes(tx, "e1")
+        assert evaluations.asked(tx, "e1") == set()
+        assert evaluations.asked(tx, "e2") == {("q1", "full")}
 
 
 def test_a_finished_evaluation_comes_back_whole_and_may_be_finished_again(catalog: Catalog) -> None:
@@ -177,7 +182,7 @@ def test_another_space_knows_nothing_of_it(catalog: Catalog) -> None:
         assert evaluations.brief(tx, OTHER, "e") is None
         assert evaluations.report(tx, OTHER, "e", "markdown") is None
         assert evaluations.page(tx, OTHER, 5, None).items == []
-        assert evaluations.newest(tx, OTHER, name="golden", subject=Subject.ALL, but_not="") is None
+        assert newest(tx, space=OTHER) is None
 
 
 def test_a_list_says_what_each_is_and_what_it_came_to(catalog: Catalog) -> None:
@@ -214,21 +219,50 @@ def test_pages_are_newest_first_and_complete(catalog: Catalog, limit: int) -> No
     assert seen == ["e3", "e2", "e1", "e0"]
 
 
-def test_the_newest_is_the_last_finished_one_of_the_same_questions(catalog: Catalog) -> None:
+def newest(
+    tx: Connection,
+    questions: Sequence[Question] = QUESTIONS,
+    subject: Subject = Subject.ALL,
+    but_not: str = "",
+    space: SpaceId = SPACE,
+) -> str | None:
+    return evaluations.newest(tx, space, subject=subject, questions=questions, but_not=but_not)
+
+
+def test_the_newest_is_the_last_finished_one_of_exactly_these_questions(catalog: Catalog) -> None:
     with catalog.write() as tx:
-        requests: list[dict[str, Any]] = [{}, {}, {"name": "beir"}, {"subject": "answers"}, {}]
+        requests: list[dict[str, Any]] = [{}, {"name": "beir"}, {"subject": "answers"}, {}]
         for n, request in enumerate(requests):
             order(tx, f"e{n}", seconds=n, **request)
-        for id in ("e0", "e1", "e2", "e3"):
+        order(tx, "part", seconds=9, questions=QUESTIONS[:1])
+        for id in ("e0", "e1", "e2", "part"):
             finish(tx, id)
+        assert newest(tx) == "e1", "whatever it is called"
+        assert newest(tx, list(reversed(QUESTIONS)), but_not="e1") == "e0"
 
-        def newest(name: str = "golden", subject: Subject = Subject.ALL, but_not: str = "e4") -> str | None:
-            return evaluations.newest(tx, SPACE, name=name, subject=subject, but_not=but_not)
 
-        assert newest() == "e1"
-        assert newest(but_not="e1") == "e0"
-        assert (newest("beir"), newest(subject=Subject.ANSWERS)) == ("e2", "e3")
-        assert newest("none") is None
+def test_the_same_half_is_preferred_to_the_whole_and_another_half_is_none(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        for n, subject in enumerate(("answers", "all")):
+            order(tx, f"e{n}", seconds=n, subject=subject)
+            finish(tx, f"e{n}")
+        assert newest(tx, subject=Subject.ANSWERS) == "e0"
+        assert newest(tx, subject=Subject.RETRIEVAL) == "e1"
+        assert newest(tx, but_not="e1") is None
+
+
+def test_else_it_is_one_of_much_the_same_questions_and_never_one_of_others(catalog: Catalog) -> None:
+    more = [Question(id=f"q{n}", text=f"{n}?") for n in range(3, 7)]
+    with catalog.write() as tx:
+        order(tx, "much", questions=[*QUESTIONS, *more])
+        order(tx, "little", seconds=1, questions=more[:1])
+        order(tx, "others", seconds=2, questions=[Question(id="q3", text="Another text under the same id?")])
+        for id in ("much", "little", "others"):
+            finish(tx, id)
+        assert newest(tx, [*QUESTIONS, *more[:3]]) == "much"
+        assert newest(tx, more[:3], but_not="much") == "little"
+        assert newest(tx, QUESTIONS, but_not="much") is None
+        assert newest(tx, [Question(id="q9", text="3?")]) is None
 
 
 @pytest.mark.parametrize("kind", [JobKind.EVALUATION, JobKind.GOLDEN])

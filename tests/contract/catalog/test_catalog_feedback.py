@@ -3,14 +3,15 @@
 import pytest
 from sqlalchemy import Connection
 
-from services.shared.catalog import documents, feedback
+from services.shared.catalog import documents, feedback, golden
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.feedback import JudgedAnswer
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.golden import Feedback, FeedbackState, Verdict
+from services.shared.contracts.golden import Feedback, FeedbackState, GoldenIn, GoldenOrigin, Question, Verdict
 from services.shared.contracts.ids import DocumentId, SpaceId
 from tests.contract.catalog.building import NOW, OTHER, SPACE, at_once, ingest, later
 
+FROM = GoldenOrigin.FEEDBACK
 GOOD, BAD = Verdict.GOOD, Verdict.BAD
 OPEN, CORRECTED, DISMISSED = FeedbackState.OPEN, FeedbackState.CORRECTED, FeedbackState.DISMISSED
 
@@ -93,6 +94,21 @@ def test_a_correction_is_made_once(catalog: Catalog) -> None:
         with pytest.raises(RagstoneError) as refused:
             feedback.dismissed(tx, SPACE, "f")
         assert "golden-1" in refused.value.detail
+
+
+def test_feedback_whose_golden_question_is_removed_is_open_again(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        for space in (SPACE, OTHER):
+            judge(tx, space=space)
+            golden.put(tx, space, [GoldenIn(question=Question(id="feedback-f", text="When?"))], FROM, NOW)
+            feedback.corrected(tx, space, "f", "feedback-f")
+        golden.remove(tx, SPACE, "another")
+        assert refusal(tx, "f") is ErrorCode.FEEDBACK_STATE_CONFLICT
+        assert golden.remove(tx, SPACE, "feedback-f")
+        again = feedback.take(tx, SPACE, "f")
+        assert (again.state, again.golden_id) == (OPEN, None)
+        assert feedback.corrected(tx, SPACE, "f", "feedback-f").state is CORRECTED
+        assert refusal(tx, "f", OTHER) is ErrorCode.FEEDBACK_STATE_CONFLICT
 
 
 def test_dismissing_again_is_no_error(catalog: Catalog) -> None:

@@ -1,11 +1,16 @@
 """Golden questions: what an owner decides stands, page by page and in its space."""
 
+from collections.abc import Callable
+from contextlib import nullcontext
+
 import pytest
+from sqlalchemy import Connection
 
 from services.shared.catalog import documents, golden
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.golden import GoldenImported, GoldenOrigin, GoldenQuestion, GoldSpan, Question
+from services.shared.contracts.ids import SpaceId
 from tests.contract.catalog.asking import APPROVED, DOC, PROPOSED, REJECTED, asked, kept, put, question
 from tests.contract.catalog.building import NOW, OTHER, SPACE, ingest, later
 
@@ -115,3 +120,14 @@ def test_pages_are_complete_ordered_by_id_and_filtered(catalog: Catalog, limit: 
     assert ids == sorted(["A", "b", "c", "ä"])
     assert [one.question.id for one in flagged.items] == ["f"]
     assert refused.value.code is ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize("look", [golden.get, golden.remove])
+def test_a_zero_character_in_an_id_is_the_askers_fault_or_unknown(
+    catalog: Catalog, url: str, look: Callable[[Connection, SpaceId, str], object]
+) -> None:
+    # PostgreSQL takes no such character, and SQLite does.
+    told = pytest.raises(RagstoneError) if url.startswith("postgres") else nullcontext()
+    with told as refused, catalog.write() as tx:
+        assert not look(tx, SPACE, "a\0")
+    assert refused is None or refused.value.status == 422

@@ -222,6 +222,10 @@ async def test_from_an_answer_to_a_golden_question(gateway: Serving, client: htt
         response = await client.post(f"{path}/{again}", json=right)
         assert (response.status_code, response.json()["code"]) == (409, "feedback_state_conflict")
     assert (await order(client))["questions"] == 1
+    await client.delete(f"/v1/golden/{made['question']['id']}")
+    (opened,) = (await client.get("/v1/feedback?state=open")).json()["items"]
+    assert (opened["id"], opened["golden_id"]) == (said["id"], None)
+    assert (await client.post(f"{path}/correction", json=right)).json()["question"] == made["question"]
 
 
 async def test_nothing_of_a_deleted_document_stays_in_feedback(gateway: Serving, client: httpx.AsyncClient) -> None:

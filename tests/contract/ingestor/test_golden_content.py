@@ -112,6 +112,23 @@ def test_proposals_are_kept_once_and_counted_by_kind(store: Store) -> None:
     ]  # fmt: skip
 
 
+def test_a_job_knows_what_was_there_before_it_and_what_was_decided(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.ingestor.adapters.golden_content.PAGE", 2)
+    store.publish("a.md", "First words.")
+    store.content.propose(SPACE, [question(f"old{n}") for n in range(3)], GoldenOrigin.RULE)
+    store.content.propose(OTHER, [question("theirs")], GoldenOrigin.RULE)
+    store.now += timedelta(hours=1)
+    job = store.job()
+    store.content.propose(SPACE, [question("g1"), question("g2")], GoldenOrigin.RULE)
+    assert [one.id for one in store.content.known(job)] == ["old0", "old1", "old2"]
+    with store.catalog.write() as tx:
+        rejected = GoldenIn(question=question("g2"), state=GoldenState.REJECTED)
+        golden.put(tx, SPACE, [rejected], GoldenOrigin.OWNER, store.now)
+    assert [one.id for one in store.content.known(job)] == ["g2", "old0", "old1", "old2"]
+
+
 def test_the_counting_goes_over_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("services.ingestor.adapters.golden_content.PAGE", 3)
     for n in range(8):

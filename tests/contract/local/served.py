@@ -25,7 +25,12 @@ def served(gateway: FakeGateway) -> Iterator[str]:
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             url = f"http://{self.headers['Host']}{self.path}"
-            answer = answers.handle_request(httpx.Request(self.command, url, headers=dict(self.headers), content=body))
+            request = httpx.Request(self.command, url, headers=dict(self.headers), content=body)
+            try:
+                answer = answers.handle_request(request)
+            except httpx.ConnectError:
+                self.close_connection = True
+                return
             self.send_response(answer.status_code)
             for name, value in answer.headers.items():
                 self.send_header(name, value)

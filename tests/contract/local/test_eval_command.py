@@ -6,9 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from tests.contract.local.served import Ragstone, Start, started
-from tests.unit.local.fakes import FakeMeasuring, a_comparison, a_golden_question, an_evaluation
+from services.local import patience
+from services.local.api import Unreachable
+from services.local.cli import app
+from tests.contract.local.served import Ragstone, Start, served, started
+from tests.unit.local.fakes import FakeMeasuring, a_golden_question
 
 
 @pytest.fixture
@@ -94,33 +98,6 @@ def test_an_empty_golden_set_says_what_to_do(ragstone: Ragstone) -> None:
         assert "--data FOLDER" in refused.stderr
 
 
-@pytest.mark.parametrize(("vetoed", "asked", "code"), [(True, True, 1), (True, False, 0), (False, True, 0)])
-def test_a_veto_fails_only_where_it_was_asked_for_and_names_the_metric(
-    ragstone: Ragstone, gateway: FakeMeasuring, *, vetoed: bool, asked: bool, code: int
-) -> None:
-    gateway.golden.append(a_golden_question("g", "approved"))
-    gateway.evaluation = an_evaluation(comparison=a_comparison(vetoed=vetoed))
-    done = ragstone("eval", "--against", "last", *(["--veto"] if asked else []))
-    assert done.returncode == code, done.stderr
-    assert started(gateway)["against"] == "last"
-    assert ("Vetoed: ndcg@10 got worse." in done.stdout) == (code == 1)
-    assert "worse  q1: Question 1?" in done.stdout
-
-
-def test_a_kept_evaluation_can_be_what_it_is_compared_with(
-    ragstone: Ragstone, gateway: FakeMeasuring, tmp_path: Path
-) -> None:
-    gateway.golden.append(a_golden_question("g", "approved"))
-    gateway.evaluation = an_evaluation("e1", 0.1, questions=30)
-    (tmp_path / "before.json").write_text(json.dumps(an_evaluation("e0", 0.9, questions=30)))
-    done = ragstone("eval", "--against", "before.json", "--veto")
-    assert done.returncode == 1, done.stderr
-    assert "against" not in started(gateway), "the server has never seen that one"
-    assert "Vetoed: ndcg@10 got worse." in done.stdout
-    kept = json.loads((tmp_path / "state" / "evaluations" / "e1" / "evaluation.json").read_text())
-    assert kept["comparison"]["before_id"] == "e0"
-
-
 def test_in_the_background_the_id_is_all(ragstone: Ragstone, gateway: FakeMeasuring, data: Path) -> None:
     gateway.golden.append(a_golden_question("g", "approved"))
     done = ragstone("eval", "answers", "--background", "--json")
@@ -142,7 +119,8 @@ def test_a_job_that_failed_says_why(ragstone: Ragstone, gateway: FakeMeasuring) 
     gateway.failing = "The gateway did not answer."
     failed = ragstone("eval", "--json")
     assert failed.returncode == 1
-    assert json.loads(failed.stdout)["error"] == {"code": "evaluation_failed", "detail": gateway.failing}
+    detail = f"{gateway.failing} `ragstone jobs j0 --retry` goes on with it."
+    assert json.loads(failed.stdout)["error"] == {"code": "evaluation_failed", "detail": detail}
 
 
 def test_ctrl_c_cancels_the_job(start: Start, gateway: FakeMeasuring) -> None:
@@ -160,15 +138,41 @@ def test_ctrl_c_cancels_the_job(start: Start, gateway: FakeMeasuring) -> None:
     assert "asked to cancel evaluation e1" in complained
 
 
-def test_kept_evaluations_are_compared_without_a_gateway(ragstone: Ragstone, tmp_path: Path) -> None:
-    for n, score in enumerate((0.9, 0.1)):
-        (tmp_path / f"{n}.json").write_text(json.dumps(an_evaluation(f"e{n}", score, questions=30)))
-    same = ragstone("eval", "compare", "0.json", "0.json", "--veto", "--url", "127.0.0.1:1")
-    assert same.returncode == 0, same.stderr
-    worse = ragstone("eval", "compare", "0.json", "1.json", "--veto", "--url", "127.0.0.1:1")
-    assert worse.returncode == 1, worse.stderr
-    assert "Vetoed: ndcg@10 got worse." in worse.stdout
-    assert ragstone("eval", "compare", "0.json", "e9").returncode == 1
+def test_a_gateway_that_is_restarted_meanwhile_does_not_end_it(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+    gateway.golden.append(a_golden_question("g", "approved"))
+    gateway.away = 3
+    done = ragstone("eval")
+    assert done.returncode == 0, done.stderr
+    assert gateway.away == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["eval"], "`ragstone eval show e1 --out FOLDER` gets the report"),
+        (["golden", "make"], "golden export FILE.yaml"),
+    ],
+)
+def test_one_that_stays_away_is_given_up_with_the_way_to_the_result(
+    gateway: FakeMeasuring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], said: str
+) -> None:
+    gateway.golden.append(a_golden_question("g", "approved"))
+    gateway.away = 1_000_000
+    monkeypatch.setattr(patience, "AWAY_S", 0.1)
+    monkeypatch.chdir(tmp_path)
+    with served(gateway) as url:
+        given_up = CliRunner().invoke(app, [*words, "--url", url])
+    assert isinstance(given_up.exception, Unreachable)
+    assert "`ragstone jobs j0 --watch`" in str(given_up.exception)
+    assert said in str(given_up.exception)
+
+
+def test_a_job_is_cancelled_and_begun_again(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+    gateway.golden.append(a_golden_question("g", "approved"))
+    assert ragstone("eval", "--background").returncode == 0
+    assert ragstone("jobs", "j0", "--cancel").returncode == 0
+    assert ragstone("jobs", "j0", "--retry", "--watch").returncode == 0
+    assert (gateway.cancelled, gateway.retried) == (["j0"], ["j0"])
 
 
 @pytest.mark.parametrize(
@@ -176,6 +180,9 @@ def test_kept_evaluations_are_compared_without_a_gateway(ragstone: Ragstone, tmp
     [
         (["eval", "--veto"], "needs --against"),
         (["eval", "--background", "--out", "x"], "does not wait"),
+        (["eval", "--background", "--against", "My Set"], "the server knows no kept file"),
+        (["jobs", "--retry"], "takes the ID of one job"),
+        (["jobs", "j0", "--retry", "--cancel"], "takes the ID of one job"),
         (["eval", "--risk", "1"], "not between 0 and 1"),
         (["eval", "--data", "nowhere"], "nowhere"),
         (["eval", "answers", "nowhere"], "is not there"),
@@ -183,6 +190,8 @@ def test_kept_evaluations_are_compared_without_a_gateway(ragstone: Ragstone, tmp
         (["eval", "answers", "My Set", "more"], "No such command 'more'"),
         (["eval", "retrival"], "is not one of 'all', 'retrieval', 'answers'"),
         (["feedback", "correct", "f1"], "--abstain"),
+        (["feedback", "correct", "f1", "--abstain", "--expected", "x"], "no answer is expected then"),
+        (["feedback", "correct", "f1", "--abstain", "--fact", "x"], "no answer is expected then"),
         (["feedback", "correct", "f1", "--expected", "x" * 4001], "at most 4000 characters"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.contract.local.served import Ragstone, started
 from tests.unit.local.fakes import FakeMeasuring, a_golden_question
 
@@ -55,3 +57,37 @@ def test_what_people_said_is_corrected_or_laid_aside(ragstone: Ragstone, gateway
     assert gateway.asked[-1][3]["behaviour"] == "abstain"
     assert ragstone("feedback", "dismiss", "f1").stdout == "Dismissed f1.\n"
     assert ragstone("golden", "remove", "g1").stdout == "Removed g1.\n"
+
+
+def test_proposals_are_not_written_where_a_yes_or_no_has_no_place(
+    ragstone: Ragstone, gateway: FakeMeasuring, tmp_path: Path
+) -> None:
+    for name in ("x.jsonl", "x.NDJSON"):
+        refused = ragstone("golden", "make", "--out", name)
+        assert refused.returncode == 1
+        assert "Name a file that ends in .yaml or .yml" in refused.stderr
+        assert not (tmp_path / name).exists()
+    assert gateway.asked == []
+
+
+def test_an_export_says_what_it_left_out(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+    gateway.golden += [a_golden_question("g0", "approved"), a_golden_question("g1")]
+    assert "1 are left out" in ragstone("golden", "export", "x.jsonl").stdout
+    assert "left out" not in ragstone("golden", "export", "x.yaml").stdout
+
+
+def test_what_a_visitor_said_does_not_steer_the_terminal(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+    gateway.said = {"question": "Why?\x1b]0;mine\x07\x1b[2J", "comment": "\u202eno"}
+    listed = ragstone("feedback", "list").stdout
+    assert "Why?" in listed
+    assert not {"\x1b", "\x07", "\u202e"} & set(listed)
+
+
+@pytest.mark.parametrize(
+    "words", [["eval", "show", "../../etc"], ["golden", "remove", "."], ["feedback", "dismiss", ""], ["jobs", ".."]]
+)
+def test_a_step_that_is_no_id_is_told_so(ragstone: Ragstone, gateway: FakeMeasuring, words: list[str]) -> None:
+    refused = ragstone(*words)
+    assert refused.returncode == 1
+    assert "is no id" in refused.stderr
+    assert gateway.spaces == set(), "nobody was asked"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from services.shared.evaluation.golden.review import write_review
 
 from services.local.question_files.files import read_questions
 from services.local.question_files.ids import foreign_id
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.golden import Behaviour, GoldenQuestion
+from services.shared.evaluation.golden.review import write_review
 from tests.unit.local.fakes import a_golden_question
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
@@ -114,6 +114,7 @@ def test_queries_that_know_their_answers_need_no_judgements(files: Files) -> Non
         ({"qrels_tsv": "q1\td1\t1\nq1\td1\n"}, "qrels.tsv, line 2: it has 2 columns; 3 or 4 are known."),
         ({"qrels_tsv": "q1\td1\t1\nq1\td2\tx\n"}, "qrels.tsv, line 2: its score 'x' is no whole number."),
         ({"qrels_tsv": "q1\td1\t1\nq1\td2\t0.5\n"}, "qrels.tsv, line 2: its score '0.5' is no whole number."),
+        ({"qrels_tsv": "q1\td1\t1\nq1\td2\t1001\n"}, "qrels.tsv, line 2: its score '1001' is above 1000."),
         ({"qrels_tsv": "q1\td1\t1\nq1\td1\t2\n"}, "line 2: 'q1' and 'd1' have another score further up."),
         ({"qrels_tsv": "q9\td1\t1\n"}, "queries.jsonl holds no question with a judgement above 0"),
         ({"corpus_jsonl": CORPUS + CORPUS}, "corpus.jsonl, line 5: document 'd1' was on line 1 already."),

@@ -142,6 +142,21 @@ def test_a_negative_fact_is_answered_from_a_sentence_that_denies(question: Quest
     assert any(NEGATIVE.search(span.quote or "") for span in question.gold)
 
 
+def test_passages_that_say_the_same_facts_are_alternatives() -> None:
+    """Else a system that leaves near-copies out would be told that it missed something."""
+    for question in QUESTIONS:
+        said = [
+            tuple(n for n, fact in enumerate(question.facts) if holds(plain(span.quote or ""), fact))
+            for span in question.gold
+        ]
+        groups = {
+            facts: {span.group for span, one in zip(question.gold, said, strict=True) if one == facts} for facts in said
+        }
+        for facts, names in groups.items():
+            assert len(names) == 1, (question.id, facts)
+            assert (names == {None}) == (not facts or said.count(facts) == 1), (question.id, facts)
+
+
 def test_near_misses_are_about_the_subject_and_off_topic_ones_are_not() -> None:
     """Juno Temple shares a first name on purpose."""
     near = [question for question in QUESTIONS if "near_miss" in question.tags]

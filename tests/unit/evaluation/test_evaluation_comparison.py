@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from services.shared.contracts.evaluation import Evaluation, Outcome
-from services.shared.evaluation.comparison import compare
+from services.shared.contracts.golden import Behaviour
+from services.shared.evaluation.comparison import compare, unjudged
 from services.shared.evaluation.names import METRICS
 from tests.unit.evaluation.making import evaluation, question, run
 
@@ -68,6 +69,42 @@ def test_a_clear_loss_is_vetoed() -> None:
     for seed in range(20):
         assert vetoed(perfect(), losing(10), seed)
     assert vetoed(perfect(), losing(10, metric="ndcg@10", value=0.6))
+
+
+def test_a_metric_that_always_has_sense_is_not_lost_for_nothing() -> None:
+    after = [{k: v for k, v in values.items() if n > 15 or k != "score"} for n, values in enumerate(perfect())]
+    assert vetoed(perfect(), after)
+    silent = [
+        {k: v for k, v in values.items() if n > 15 or k != "citation_recall"} for n, values in enumerate(perfect())
+    ]
+    assert not vetoed(perfect(), silent), "who is silent cites nothing, which the score says"
+
+
+def test_what_is_expected_otherwise_is_another_question() -> None:
+    before = run(perfect())
+    edited = [one.model_copy(update={"facts": [["something else"]]}) for one in before.questions[:30]]
+    after = run(losing(30)).model_copy(update={"questions": [*edited, *before.questions[30:]]})
+    found = compare(before, after, 0)
+    assert (found.paired, found.only_before, found.only_after, found.vetoed) == (N - 30, 30, 30, False)
+    retold = [one.model_copy(update={"kind": "renamed", "tags": ["new"]}) for one in before.questions]
+    assert compare(before, before.model_copy(update={"questions": retold}), 0).paired == N
+
+
+@pytest.mark.parametrize(("was", "became", "gave_in"), [
+    ("declined", "answered", True),
+    ("abstained", "answered", True),
+    ("answered", "answered", False),
+    ("declined", "abstained", False),
+])  # fmt: skip
+def test_one_question_that_gave_in_is_enough(*, was: str, became: str, gave_in: bool) -> None:
+    asked = question("q", behaviour=Behaviour.DECLINE)
+
+    def of(status: str) -> Evaluation:
+        return evaluation([Outcome(question_id="q", values={"score": 1.0}, status=status)], questions=[asked])
+
+    found = compare(of(was), of(became), 0)
+    assert found.vetoed is gave_in
+    assert found.gave_in == (["q"] if gave_in else [])
 
 
 def test_a_small_loss_is_not() -> None:
@@ -163,3 +200,17 @@ def test_changed_questions_come_worst_first_with_what_was_said() -> None:
     assert (worst.before, worst.after) == ("Hm.", "(abstained) Hm.")
     broken = compare(said([1.0], "answered"), evaluation([Outcome(question_id="q0", error="503")]), 0)
     assert broken.questions[0].after == "(error) 503"
+
+
+def test_what_was_compared_whole_or_by_half_can_be_judged() -> None:
+    assert unjudged(compare(run(perfect()), run(perfect()), 0)) is None
+    assert unjudged(compare(run(perfect(80)), run(perfect(40)), 0)) is None
+    assert unjudged(compare(run(perfect(40)), run(perfect(80)), 0)) is None, "more questions than before are no fault"
+
+
+def test_nothing_and_too_little_in_common_cannot() -> None:
+    others = evaluation([Outcome(question_id="x", values={"score": 1.0})])
+    assert "no question in common" in (unjudged(compare(run(perfect()), others, 0)) or "")
+    found, passages = run([{"score": 1.0}] * N), run([{"ndcg@10": 1.0}] * N)
+    assert "no metric in common" in (unjudged(compare(found, passages, 0)) or "")
+    assert "only 39 of the 80 questions" in (unjudged(compare(run(perfect(80)), run(perfect(39)), 0)) or "")

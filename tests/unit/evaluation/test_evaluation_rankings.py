@@ -79,6 +79,26 @@ def test_beside_a_whole_document_a_stretch_is_still_looked_for_passage_by_passag
     assert ranked_items(found, golds) == ["other:0", "other:1", "gold:0", "gold:1"]
 
 
+def test_one_of_the_golds_that_say_the_same_is_enough() -> None:
+    golds = [Gold("a", 0, 10, group="x"), Gold("b", 0, 10, 3, group="x"), Gold("c", 0, 10)]
+    assert ranked_items([Found("b", 0, 50), Found("a", 0, 50), Found("c", 0, 50)], golds) == [
+        "gold:0",
+        "other:0",
+        "gold:2",
+    ]
+    first = retrieval_values(["gold:0", "gold:2"], golds)
+    assert (first["recall@5"], first["ndcg@10"]) == (1.0, 1.0), "the grade is the highest of the group"
+    assert retrieval_values(["gold:2"], golds)["recall@5"] == 0.5
+
+
+@pytest.mark.parametrize("grades", [(1, 3), (3, 1)])
+def test_of_one_gold_with_two_grades_the_highest_counts(grades: tuple[int, int]) -> None:
+    golds = [Gold("a", 0, 10, grade) for grade in grades] + [Gold("b", 0, 10, 2)]
+    values = retrieval_values(["gold:0", "gold:2"], golds)
+    assert values["ndcg@10"] == 1.0
+    assert retrieval_values(["gold:2", "gold:0"], golds)["ndcg@10"] < 1.0
+
+
 def test_a_gold_named_twice_is_one_with_its_highest_grade() -> None:
     golds = [Gold("a", None, None, 1), Gold("a", None, None, 2), Gold("b", None, None, 1)]
     items = ranked_items([Found("b", 0, 1), Found("a", 0, 1)], golds)

@@ -31,6 +31,7 @@ def test_a_good_reply_becomes_a_question_with_its_quote_as_it_stands_in_the_text
     assert question.gold[0].quote == "The indoor pool of Alderton opens\nat seven on weekdays."
     assert (question.facts, question.expected) == ([["at seven"]], GOOD["answer"])
     assert read().id == question.id
+    assert read(question=f"{GOOD['question']}\0", fact="at \0seven") == question
 
 
 @pytest.mark.parametrize("around", ["<think>{no}</think>{}", "Here you are:\n```json\n{}\n```", "{} and so on"])
@@ -83,3 +84,12 @@ def test_passages_are_chosen_by_turns_and_short_ones_are_left_out() -> None:
     assert sorted({source.document_id for source, _ in chosen[:2]}) == ["many.md", "one.md"]
     assert len(chosen) == 3
     assert chosen == passages_to_ask([short, one, many], 3, seed=0)
+
+
+def test_a_passage_whose_question_is_known_is_passed_over() -> None:
+    long = " ".join(f"word{n}" for n in range(40))
+    source = document(f"{BODY} {long}\n\nOther words. {long}")
+    known = [read()]
+    assert [passage.body[:5] for _, passage in passages_to_ask([source], 9, 0, known)] == ["Other"]
+    by_rule = [read().model_copy(update={"kind": "definition"})]
+    assert len(passages_to_ask([source], 9, 0, by_rule)) == 2

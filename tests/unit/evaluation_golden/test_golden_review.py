@@ -27,7 +27,7 @@ POOL = Question(
     needed=1,
     must_not=["true"],
     gold=[
-        GoldSpan(document_id="a/b: c.md", quote="It opens\n  at [seven](x) # now", grade=2),
+        GoldSpan(document_id="a/b: c.md", quote="It opens\n  at [seven](x) # now", grade=2, group="fact 1"),
         GoldSpan(document_id="d"),
     ],
     tags=["negative_fact"],

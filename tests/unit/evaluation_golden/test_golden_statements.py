@@ -19,7 +19,7 @@ def drafts(sentence: str) -> list[Draft]:
 @pytest.mark.parametrize(
     ("sentence", "question", "fact"),
     [
-        ("Saltmarsh Ledger employs 85 people.", "How many people does Saltmarsh Ledger employ?", "85"),
+        ("Saltmarsh Ledger employs 85 people.", "How many people does Saltmarsh Ledger employ?", "85 people"),
         (
             "Juno Tarkwell has conducted about 60 technical interviews and hired four engineers.",
             "How many technical interviews has Juno Tarkwell conducted?",
@@ -88,18 +88,22 @@ def drafts(sentence: str) -> list[Draft]:
         (
             "Juno Tarkwell has not run a production Kubernetes cluster.",
             "Has Juno Tarkwell run a production Kubernetes cluster?",
-            "has not run",
+            "has not run a production Kubernetes cluster",
         ),
         (
             "Juno Tarkwell has never managed more than 6 people at Alderton.",
             "Has Juno Tarkwell ever managed more than 6 people at Alderton?",
-            "never managed",
+            "never managed more than 6 people at Alderton",
         ),
-        ("Tidegate has no adapter for Amazon SQS.", "Does Tidegate have an adapter for Amazon SQS?", "has no"),
+        (
+            "Tidegate has no adapter for Amazon SQS.",
+            "Does Tidegate have an adapter for Amazon SQS?",
+            "no adapter for Amazon SQS",
+        ),
         (
             "Juno Tarkwell had no direct reports at Alderton.",
             "Did Juno Tarkwell have any direct reports at Alderton?",
-            "no",
+            "no direct reports at Alderton",
         ),
     ],
 )

@@ -162,3 +162,21 @@ def test_a_set_too_large_for_a_browser_shows_the_worst_and_says_so() -> None:
     assert len(shown) == QUESTIONS_MOST
     assert "data-good" not in shown[0].attributes
     assert "7 more are in the JSON" in page.all("body")[0].text
+
+
+def test_control_characters_are_not_shown_and_a_blank_kind_is_no_filter(run: Evaluation) -> None:
+    unseen = "a\x00\x1b[31m\x9f\u202e\u2066b\n\tc"
+    asked = [question.model_copy(update={"text": unseen, "kind": ""}) for question in run.questions]
+    written = html(run.model_copy(update={"questions": asked, "name": unseen}))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", written)
+    assert "a[31mb\n\tc" in written
+    page = Page(written)
+    assert [one.attributes["value"] for one in page.all("option")] == [""]
+
+
+def test_what_a_reader_must_know_of_the_run_is_told(run: Evaluation) -> None:
+    missing = [one.model_copy(update={"missing_gold": ["lost.md"], "seq": n}) for n, one in enumerate(run.outcomes)]
+    text = Page(html(run.model_copy(update={"outcomes": missing}))).all("body")[0].text
+    assert "do not stand in the documents" in text
+    assert "Documents changed during the run" in text
+    assert "Stands nowhere" in text

@@ -1,5 +1,6 @@
 """The Markdown report: valid tables, and nothing in them acts."""
 
+import html
 import re
 
 import pytest
@@ -62,3 +63,31 @@ def test_partial_evaluations_leave_parts_out(name: str) -> None:
     assert ("## Against the run before" in text) is (part.comparison is not None)
     assert "nan" not in text
     assert "None" not in text
+
+
+def test_a_pasted_report_mentions_nobody_links_nothing_and_is_no_formula() -> None:
+    acting = "#12 @someone GH-7 www.evil.example http://evil.example a@evil.example o/r#3 $x^2$ \u202etxt\x07"
+    written = escaped(acting)
+    assert not re.search(r"#\d|@\w|GH-\d|www\.|://|\$|[\u202e\x07]", re.sub("&#[0-9]+;", "\u200b", written))
+    rendered = MarkdownIt("gfm-like", {"linkify": False}).render(written)
+    # GitHub looks for mentions and issues in what is rendered.
+    assert not re.search(r"#\d|@\w|GH-\d", rendered)
+    read = html.unescape(rendered.removeprefix("<p>").removesuffix("</p>\n")).replace("\u200b", "")
+    assert read == acting.removesuffix("\x07").replace("\u202e", "")
+
+
+def test_long_questions_are_shortened_like_answers(run: Evaluation) -> None:
+    asked = [question.model_copy(update={"text": "why " * 5000}) for question in run.questions]
+    assert run.comparison is not None
+    changed = [one.model_copy(update={"text": "why " * 5000}) for one in run.comparison.questions]
+    compared = run.comparison.model_copy(update={"questions": changed})
+    text = markdown(run.model_copy(update={"questions": asked, "comparison": compared}))
+    assert max(map(len, text.splitlines())) < 2000
+
+
+def test_what_a_reader_must_know_of_the_run_is_told_once(run: Evaluation) -> None:
+    missing = [one.model_copy(update={"missing_gold": ["a.md"], "seq": n}) for n, one in enumerate(run.outcomes)]
+    text = markdown(run.model_copy(update={"outcomes": missing}))
+    assert text.count("do not stand in the documents") == 1
+    assert text.count("Documents changed during the run") == 1
+    assert "and 60 more" in text

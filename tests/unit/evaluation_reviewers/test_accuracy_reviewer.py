@@ -1,5 +1,7 @@
 """The accuracy reviewer: what counts as saying a fact, and where it and a person differ on labelled answers."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,6 @@ from tests.unit.evaluation_reviewers.labelled import LabelledAnswer, answers
 
 KNOWN_MISSES = {
     "In order to describe the technical weakness": "a denial and a fact in one muddle",
-    "Ledgerline took 12 months instead of the 17": "the right number in the wrong place",
 }
 """Answers that the rule lets through; only a reader would not."""
 
@@ -117,6 +118,19 @@ def test_an_affirmed_fact_does_not_count_where_it_should_be_denied() -> None:
     assert said("production Kubernetes", "She hasn't run production Kubernetes.", expected)
 
 
+def test_a_denied_verb_reaches_fourteen_words_and_no_further() -> None:
+    expected = "She runs Kubernetes."
+    for between, counts_as_said in ((13, False), (14, True)):
+        answer = " ".join(["She has not", *["really"] * between, "Kubernetes."])
+        assert said("Kubernetes", answer, expected) is counts_as_said
+
+
+@pytest.mark.parametrize("word", ["only", "just", "merely", "solely", "until", "before"])
+def test_not_only_affirms(word: str) -> None:
+    assert said("Kubernetes", f"She runs not {word} Kubernetes.", "She runs Kubernetes.")
+    assert not said("Kubernetes", "She runs not Kubernetes.", "She runs Kubernetes.")
+
+
 def test_without_an_expected_answer_both_ways_count() -> None:
     assert said("1066", "It was not founded before 1066.")
 
@@ -153,6 +167,14 @@ def test_the_embedding_reviewer_hears_contradictions() -> None:
     unlike = by_embedding(AccuracyCase("?", "In Ghent.", [], None, "She rows."), LIKE_ENOUGH - 0.01)
     assert unlike is not None
     assert not unlike.passed
+
+
+@pytest.mark.parametrize("likeness", [math.nan, math.inf, -math.inf])
+def test_a_likeness_that_is_no_number_fails(likeness: float) -> None:
+    review = by_embedding(AccuracyCase("?", "In Ghent.", [], None, "In Ghent."), likeness)
+    assert review is not None
+    assert (review.passed, review.score) == (False, 0.0)
+    assert review.notes == [f"likeness is no number: {likeness}"]
 
 
 def test_the_reviewers_agree_with_people_as_often_as_their_docstrings_say() -> None:

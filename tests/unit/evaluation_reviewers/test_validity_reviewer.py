@@ -1,5 +1,6 @@
 """The validity reviewer: sound and unsound writing, with the traps that lie between."""
 
+import math
 import time
 
 import pytest
@@ -67,6 +68,17 @@ def test_each_fault_has_its_name(text: str, note: str) -> None:
 )
 def test_ordinary_sentences_with_the_same_words_pass(text: str) -> None:
     assert by_rule(text).notes == []
+
+
+def test_a_sentence_has_at_most_eighty_words() -> None:
+    longest = " ".join(["It", *(f"lasts{letter}{other}" for letter in "abcdefghij" for other in "klmnopqr")][:80])
+    assert by_rule(f"{longest} [1].").notes == []
+    assert by_rule(f"{longest} again [1].").notes == ["a sentence of 81 words"]
+
+
+def test_a_likeness_that_is_no_number_fails() -> None:
+    assert not by_embedding([0.9, 0.9, 0.9, math.nan], [0.1] * 4).passed
+    assert not by_embedding([0.9] * 4, [0.1, 0.1, 0.1, math.nan]).passed
 
 
 def test_the_embedding_reviewer_fails_what_is_near_to_refusals_only() -> None:

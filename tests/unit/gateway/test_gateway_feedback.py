@@ -104,6 +104,9 @@ async def test_without_redis_feedback_is_to_be_sent_again() -> None:
         ("PUT", "/v1/golden", {"items": [{"question": {"id": "a", "text": "b"}, "state": "lost"}]}),
         ("PUT", "/v1/golden", {"items": [{"question": {"id": "", "text": "b"}}]}),
         ("PUT", "/v1/golden", {"items": 2 * [{"question": {"id": "a", "text": "b"}}]}),
+        ("PUT", "/v1/golden", {"items": [{"question": {"id": "a", "text": "b" * 2001}}]}),
+        ("PUT", "/v1/golden", {"items": [{"question": {"id": "a", "text": "b", "tags": ["\0"]}}]}),
+        ("POST", "/v1/feedback", {"answer_id": "a1", "verdict": "bad", "comment": "no\0"}),
         ("POST", "/v1/golden/make", {"limit": 0}),
         ("POST", "/v1/golden/make", {"limits": 5}),
     ],
@@ -140,6 +143,8 @@ async def test_a_correction_becomes_an_approved_golden_question() -> None:
         ({"behaviour": "decline"}, 200),
         ({"expected": "Ten.", "facts": [[]]}, 422),
         ({"expected": "Ten.", "gold": [{"document_id": "shed.md", "quote": ""}]}, 422),
+        ({"expected": "Ten.\0"}, 422),
+        ({"expected": "Ten.", "kind": ""}, 422),
         ({"expected": "Ten.", "colour": "red"}, 422),
     ],
 )

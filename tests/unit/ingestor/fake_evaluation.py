@@ -27,8 +27,10 @@ class FakeSystem:
         self.searched: list[SearchRequest] = []
         self.asked: list[AskRequest] = []
         self.errors: dict[str, RagstoneError] = {}
+        self.live_text = TEXT
         self.quote = "The pool opens at seven."
         self.spaces: list[SpaceId] = []
+        self.describe_error: RagstoneError | None = None
         self.after_call: Callable[[], None] = lambda: None
 
     @contextmanager
@@ -74,9 +76,13 @@ class FakeSystem:
         )  # fmt: skip
 
     def text(self, document_id: DocumentId, version: VersionId | None) -> str | None:
-        return TEXT if document_id == "pool.md" else None
+        if document_id != "pool.md":
+            return None
+        return TEXT if version else self.live_text
 
     def describe(self) -> dict[str, str]:
+        if self.describe_error:
+            raise self.describe_error
         return {"writer": "openai: small-writer"}
 
     def _called(self, question: str) -> None:
@@ -133,6 +139,9 @@ class FakeRecords:
 
     def add(self, evaluation_id: str, outcomes: Sequence[Outcome]) -> None:
         self.stored |= {(outcome.question_id, outcome.variant): outcome for outcome in outcomes}
+
+    def forget(self, evaluation_id: str) -> None:
+        self.stored.clear()
 
     def earlier(self, ordered: Ordered) -> Evaluation | None:
         return self.before if ordered.request.against else None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from services.ingestor.ports.jobs import ClaimedJob, ProgressNote
 from services.shared.contracts.golden import GoldenOrigin, Question
-from services.shared.contracts.ids import DocumentId, SpaceId
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId
 from services.shared.evaluation.golden.material import Passage, SourceDocument
 
 
@@ -27,7 +27,8 @@ class FakeGoldenContent:
     def __init__(self, notes: Sequence[ProgressNote]) -> None:
         self.sources = [long_document("Gravel", 3), long_document("Quayside", 3)]
         self.notes = notes
-        self.known: dict[str, tuple[Question, GoldenOrigin]] = {}
+        self.kept: dict[str, tuple[Question, GoldenOrigin]] = {}
+        self.before: dict[JobId, list[Question]] = {}
         self.spaces: list[SpaceId] = []
         self.proposals = 0
         self.error: Exception | None = None
@@ -41,10 +42,13 @@ class FakeGoldenContent:
             yield source
             self.after_document()
 
+    def known(self, job: ClaimedJob) -> list[Question]:
+        return self.before.setdefault(job.id, [question for question, _ in self.kept.values()])
+
     def propose(self, space: SpaceId, questions: Sequence[Question], origin: GoldenOrigin) -> int:
         self.proposals += 1
-        fresh = {one.id: (one, origin) for one in questions if one.id not in self.known}
-        self.known |= fresh
+        fresh = {one.id: (one, origin) for one in questions if one.id not in self.kept}
+        self.kept |= fresh
         return len(fresh)
 
     def step(self, job: ClaimedJob) -> tuple[str | None, int]:
@@ -52,7 +56,7 @@ class FakeGoldenContent:
         return (last[0].stage, last[0].done) if last else (None, 0)
 
     def made(self, job: ClaimedJob) -> dict[str, int]:
-        return dict(Counter(question.kind for question, _ in self.known.values()))
+        return dict(Counter(question.kind for question, _ in self.kept.values()))
 
     def by(self, origin: GoldenOrigin) -> list[Question]:
-        return [question for question, whose in self.known.values() if whose is origin]
+        return [question for question, whose in self.kept.values() if whose is origin]

@@ -78,6 +78,27 @@ def test_a_quote_that_does_not_stand_at_its_place_is_a_wrong_answer() -> None:
     assert scene.outcome("q1").values["score"] == -1.0
 
 
+def test_a_quote_has_to_stand_at_its_place_in_the_version_that_is_cited() -> None:
+    scene = Scene()
+    scene.records.order([POOL])
+    scene.system.quote = "Towels are lent at the desk."
+    scene.run()
+    assert scene.outcome("q1").values["checks"] == 0.0, "it stands in the text, but not there"
+    replaced = Scene()
+    replaced.records.order([POOL])
+    replaced.system.live_text = "Closed for good."
+    replaced.run()
+    assert replaced.outcome("q1").values["checks"] == 1.0, "the cited version is what counts, not the live one"
+
+
+def test_a_judge_is_asked_about_the_system_as_it_stands_only() -> None:
+    judge = FakeJudge()
+    scene = Scene(judge)
+    scene.records.order([POOL], subject="answers", ablate=True)
+    scene.run()
+    assert len(judge.asked) == 2, "once for accuracy, once for validity"
+
+
 def test_half_of_the_system_is_evaluated_alone() -> None:
     scene = Scene()
     scene.records.order([POOL], subject="retrieval")
@@ -138,16 +159,35 @@ def test_when_no_question_can_be_asked_the_job_fails_and_says_why() -> None:
     job_id, state = scene.run()
     assert state is JobState.FAILED
     assert "The question is too long." in (scene.world.catalog.reasons[job_id] or "")
+    scene.system.errors.clear()
+    assert scene.run()[1] is JobState.SUCCEEDED, "a retry asks again"
+
+
+def test_a_question_that_always_hangs_keeps_no_other_from_being_asked() -> None:
+    scene = Scene()
+    scene.records.order([POOL, CAKE], subject="answers")
+    scene.system.errors[POOL.text] = RagstoneError(ErrorCode.GATEWAY_UNAVAILABLE, "The gateway did not answer in time.")
+    job_id, state = scene.run()
+    assert state is JobState.QUEUED
+    scene.worker.answer(job_id)
+    assert scene.world.state(job_id) is JobState.SUCCEEDED
+    assert scene.outcome("q1").error == "The gateway did not answer in time."
+    assert scene.outcome("q2").error is None
 
 
 def test_a_gateway_that_is_away_puts_the_job_off_and_keeps_what_was_asked() -> None:
     scene = Scene()
     scene.records.order([POOL, CAKE])
-    scene.system.errors[CAKE.text] = RagstoneError(ErrorCode.GATEWAY_UNAVAILABLE, "The gateway cannot be reached.")
+    away = RagstoneError(ErrorCode.GATEWAY_UNAVAILABLE, "The gateway cannot be reached.")
+    scene.system.errors[CAKE.text] = away
+    scene.system.describe_error = away
     job_id, state = scene.run()
     assert state is JobState.QUEUED
     assert set(scene.records.stored) == {("q1", "full")}
+    scene.worker.answer(job_id)
+    assert scene.world.state(job_id) is JobState.QUEUED, "nothing answers, so it is nobody's own error"
     scene.system.errors.clear()
+    scene.system.describe_error = None
     scene.worker.answer(job_id)
     assert scene.world.state(job_id) is JobState.SUCCEEDED
     assert [one.question for one in scene.system.asked] == [POOL.text, CAKE.text]
@@ -176,8 +216,9 @@ def test_reviewers_do_not_see_what_is_not_theirs() -> None:
     assert "pool.md" not in about_accuracy.user, "neither sources nor passages"
 
 
-def test_the_model_that_wrote_never_judges() -> None:
-    scene = Scene(FakeJudge(name="small-writer"))
+@pytest.mark.parametrize("name", ["small-writer", "/models/Small-Writer.gguf"])
+def test_the_model_that_wrote_never_judges(name: str) -> None:
+    scene = Scene(FakeJudge(name=name))
     scene.records.order([POOL])
     job_id, _ = scene.run()
     assert not any(review.by == "judge" for review in scene.outcome("q1").reviews)
@@ -202,8 +243,21 @@ def test_a_judge_that_is_away_costs_a_warning_and_nothing_else() -> None:
     scene.records.order([POOL])
     job_id, state = scene.run()
     assert state is JobState.SUCCEEDED
-    assert "http://j" in (scene.world.catalog.warnings[job_id] or "")
+    assert "no verdict on 1 of 1 answers" in str(scene.world.catalog.warnings[job_id])
     assert scene.evaluation.system["judge"] is None
+
+
+def test_a_judge_that_is_back_in_a_later_slice_is_told_for_what_it_missed() -> None:
+    judge = FakeJudge()
+    judge.away = RagstoneError(ErrorCode.JUDGE_UNAVAILABLE, "The judge at http://j cannot be reached.")
+    scene = Scene(judge)
+    scene.records.order([POOL, POOL.model_copy(update={"id": "q9"})], subject="answers")
+    scene.system.after_call = lambda: setattr(scene.world.clock, "now", scene.world.clock.now + 30)
+    job_id, _ = scene.run()
+    judge.away = None
+    scene.worker.answer(job_id)
+    assert "no verdict on 1 of 2 answers" in str(scene.world.catalog.warnings[job_id])
+    assert scene.evaluation.system["judge"] == "a-judge"
 
 
 def test_a_loss_beyond_chance_against_an_earlier_run_is_vetoed() -> None:

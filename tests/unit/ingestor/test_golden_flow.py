@@ -86,10 +86,22 @@ def test_questions_are_made_by_rule_and_proposed_in_one_go() -> None:
 def test_a_second_run_proposes_nothing_twice() -> None:
     scene = Scene()
     scene.run()
-    before = dict(scene.content.known)
+    before = dict(scene.content.kept)
     _, state = scene.run()
     assert state is JobState.SUCCEEDED
-    assert scene.content.known == before
+    assert scene.content.kept == before
+
+
+def test_a_second_run_goes_on_behind_what_is_known() -> None:
+    scene = Scene(writer=True)
+    scene.run(limit=6, by_model=True)
+    first = dict(scene.content.kept)
+    assert len(scene.writer.asked) == 3
+    job_id, state = scene.run(limit=6, by_model=True)
+    assert state is JobState.SUCCEEDED
+    assert len(set(scene.writer.asked)) == 6
+    assert first.items() < scene.content.kept.items()
+    assert scene.world.catalog.results[job_id]["proposed"] == len(scene.content.kept)
 
 
 def test_the_limit_is_kept_and_shared_with_the_model() -> None:
@@ -112,14 +124,14 @@ def test_without_a_model_the_job_says_which_setting_is_missing_and_proposes_noth
     job_id, state = scene.run(by_model=True)
     assert state is JobState.FAILED
     assert "RAGSTONE_JUDGE_URL" in str(scene.world.catalog.reasons[job_id])
-    assert scene.content.known == {}
+    assert scene.content.kept == {}
 
 
 def test_a_model_that_is_away_fails_the_job_with_its_reason() -> None:
     scene = Scene(writer=True)
     scene.writer.away = RagstoneError(ErrorCode.JUDGE_UNAVAILABLE, "the judge at x is away; start it")
     job_id, state = scene.run(by_model=True)
-    assert (state, scene.content.known) == (JobState.FAILED, {})
+    assert (state, scene.content.kept) == (JobState.FAILED, {})
     assert "the judge at x is away; start it" in str(scene.world.catalog.reasons[job_id])
 
 
@@ -147,6 +159,7 @@ def test_one_failed_passage_is_passed_over_and_three_in_a_row_end_the_job() -> N
     scene.writer.errors = [error, error]
     _, state = scene.run(by_model=True, limit=12)
     assert (state, len(scene.content.by(GoldenOrigin.MODEL))) == (JobState.SUCCEEDED, 4)
+    scene = Scene(writer=True)
     scene.writer.errors = [error] * 3
     job_id, state = scene.run(by_model=True, limit=12, seed=1)
     assert state is JobState.FAILED
@@ -222,5 +235,5 @@ def test_of_a_large_space_a_part_is_read(monkeypatch: pytest.MonkeyPatch) -> Non
     read: list[int] = []
     scene.content.after_document = lambda: read.append(1)
     assert scene.run()[1] is JobState.SUCCEEDED
-    assert {span.document_id for question, _ in scene.content.known.values() for span in question.gold} == {"Gravel.md"}
+    assert {span.document_id for question, _ in scene.content.kept.values() for span in question.gold} == {"Gravel.md"}
     assert read == []

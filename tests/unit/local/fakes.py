@@ -167,13 +167,18 @@ class FakeMeasuring(FakeGateway):
     cancelled: list[str] = field(default_factory=list)
     stuck: bool = False
     failing: str | None = None
+    away: int = 0
+    """So many of the next looks at a job find nobody, from the second look at one on."""
+    retried: list[str] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
+    """Of the one feedback, instead of the usual words."""
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         path, method = unquote(request.url.path), request.method
         self.spaces.add(request.headers.get("Ragstone-Space"))
         if path == "/v1/documents" and request.headers.get("Content-Type") == "application/x-ndjson":
             return self._batch(request.read())
-        if path.startswith("/v1/jobs/") and path.rsplit("/")[-1] in ("cancel", "items"):
+        if path.startswith("/v1/jobs/") and path.rsplit("/")[-1] in ("cancel", "items", "retry"):
             return self._of_job(*path.removeprefix("/v1/jobs/").split("/"))
         if path.startswith(("/v1/documents", "/v1/jobs")):
             return super()._answer(request)
@@ -210,6 +215,7 @@ class FakeMeasuring(FakeGateway):
                 "answer_status": "answered",
             }
             said |= {"verdict": "bad", "comment": "No.", "state": "open", "golden_id": None, "created_at": NOW}
+            said |= self.said
             return httpx.Response(200, json={"items": [said], "next_cursor": None} if method == "GET" else said)
         return problem(404, "route_not_found", path)
 
@@ -232,9 +238,9 @@ class FakeMeasuring(FakeGateway):
         return httpx.Response(202, json={"jobs": [job]})
 
     def _of_job(self, job_id: str, what: str) -> httpx.Response:
-        if what == "cancel":
-            self.cancelled.append(job_id)
-            return super()._job(job_id)
+        if what in ("cancel", "retry"):
+            (self.cancelled if what == "cancel" else self.retried).append(job_id)
+            return self._job(job_id)
         items = [
             {"n": n, "document_id": line["id"], "unchanged": False}
             | (
@@ -248,6 +254,9 @@ class FakeMeasuring(FakeGateway):
 
     def _job(self, job_id: str) -> httpx.Response:
         job = self.jobs[job_id]
+        if self.away and job["looks"]:
+            self.away -= 1
+            raise httpx.ConnectError("away")
         if "kind" not in job:
             return super()._job(job_id)
         job["looks"] += 1

@@ -66,7 +66,7 @@ def amounts(clause: Clause) -> Iterator[Asked]:
         return
     if clause.base in _CHANGES and (found := _FROM_TO.match(rest)):
         old, new = found["old"].strip(), found["new"].strip()
-        yield f"By how much {clause.asked('')}?", (_wordings(old), _wordings(new))
+        yield f"By how much {clause.asked('')}?", _change(old, new)
     elif found := _SPAN_ALONE.match(rest):
         post = found["post"].strip()
         if clause.base in _LASTS and not post.startswith(("of", "and", "or")):
@@ -149,6 +149,14 @@ def _unit(thing: str) -> str:
 def _wordings(value: str) -> tuple[str, ...]:
     found = re.match(rf"^({_N}) ?(.*)$", value)
     return tuple(number_wordings(found[1], found[2])) if found and not found[2].startswith("%") else (value,)
+
+
+def _change(old: str, new: str) -> tuple[tuple[str, ...], ...]:
+    """``from 40 to 25 minutes``: the first has the unit of the second."""
+    unit = new.partition(" ")[2]
+    if re.fullmatch(_N, old) and unit:
+        return (*(f"{form} to" for form in _wordings(old)), *_wordings(f"{old} {unit}")), _wordings(new)
+    return _wordings(old), _wordings(new)
 
 
 def _span_wordings(span: str) -> tuple[str, ...]:

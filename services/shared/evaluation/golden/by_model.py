@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -64,13 +64,27 @@ class _Written(BaseModel):
     fact: str = Field(default="")
 
 
-def passages_to_ask(documents: Sequence[SourceDocument], most: int, seed: int) -> list[tuple[SourceDocument, Passage]]:
-    """Passages with enough prose for a question, documents in turn; the same ones for the same seed."""
+def passages_to_ask(
+    documents: Sequence[SourceDocument], most: int, seed: int, known: Collection[Question] = ()
+) -> list[tuple[SourceDocument, Passage]]:
+    """Passages with enough prose for a question, documents in turn; the same ones for the same seed.
+
+    Those for which the model's question is ``known`` are passed over: it would ask the same again.
+    """
+    quotes: dict[DocumentId, list[str]] = {}
+    for question in known:
+        for span in question.gold if question.kind == KIND else ():
+            quotes.setdefault(span.document_id, []).append(span.quote or "")
     by_id = {document.document_id: document for document in documents}
     queues: list[list[tuple[SourceDocument, Passage]]] = []
     for document_id in shuffled(list(by_id), seed):
         document = by_id[DocumentId(document_id)]
-        fit = {f"{document_id}\n{passage.start}": passage for passage in document.passages if _may_be_asked(passage)}
+        done = list(filter(None, quotes.get(document.document_id, ())))
+        fit = {
+            f"{document_id}\n{passage.start}": passage
+            for passage in document.passages
+            if _may_be_asked(passage) and not any(quote in passage.body for quote in done)
+        }
         queues.append([(document, fit[key]) for key in shuffled(list(fit), seed)])
     turns = chain.from_iterable(zip_longest(*queues))
     return [one for one in turns if one is not None][:most]
@@ -95,14 +109,19 @@ def read_model_question(text: str, document_id: DocumentId, passage: Passage) ->
     written = _read(text)
     if written is None or not written.usable:
         return None
-    question, answer = " ".join(written.question.split()), " ".join(written.answer.split())
+    question, answer = _line(written.question), _line(written.answer)
     span = locate(passage.body, written.evidence.replace("‹", "<").strip().strip('"'))
     if span is None or not answer or not _is_fit(question, written.evidence):
         return None
     quote = passage.body[span[0] : span[1]]
-    fact = " ".join(written.fact.split()).strip(".")
+    fact = _line(written.fact).strip(".")
     facts = ((fact,),) if fact and locate(quote, fact) else ()
     return question_of(Draft(question, KIND, document_id, (quote,), facts, answer))
+
+
+def _line(text: str) -> str:
+    # No owner could send a zero character back.
+    return " ".join(text.replace("\0", "").split())
 
 
 def _is_fit(question: str, evidence: str) -> bool:

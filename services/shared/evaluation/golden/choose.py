@@ -2,11 +2,11 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from services.shared.evaluation.golden import headings, likely
-from services.shared.evaluation.golden.drafts import Draft, shuffled
+from services.shared.evaluation.golden.drafts import Draft, question_id, shuffled
 from services.shared.evaluation.golden.unanswerable import near_miss, off_topic
 from services.shared.evaluation.golden.words import Corpus
 
@@ -24,19 +24,27 @@ _SHARES = {headings.KIND: 4, ABBREVIATION: 12}
 """Kinds of which at most one in so many is taken: easy to make, and less of what visitors want to know."""
 
 
-def choose(drafts: Sequence[Draft], corpus: Corpus, limit: int, seed: int) -> list[Draft]:
-    """At most ``limit``: answerable ones, pairs of them, and ones that nothing answers."""
-    single = _without_twins(drafts)
+def choose(drafts: Sequence[Draft], corpus: Corpus, limit: int, seed: int, known: Collection[str] = ()) -> list[Draft]:
+    """At most ``limit``: answerable ones, pairs of them, and ones that nothing answers.
+
+    ``known`` are ids of questions that were proposed before: they are passed over, so that the next ones come.
+    """
+    asked = _without_twins(drafts)
+    single = _fresh(asked, known)
     unanswerable = limit // UNANSWERABLE_SHARE
-    pairs = _two_part(single, min(limit // TWO_PART_SHARE, len(single) // TWO_PART_SHARE), seed)
+    pairs = _fresh(_two_part(single, min(limit, len(single)) // TWO_PART_SHARE, seed), known)
     chosen = [*_spread(single, limit - unanswerable - len(pairs), seed), *pairs]
     # A site that gives few questions gets as few that it does not answer.
     unanswerable = min(unanswerable, math.ceil(len(chosen) / (UNANSWERABLE_SHARE - 1)))
-    return [*chosen, *_unanswerable(single, corpus, unanswerable, seed)]
+    return [*chosen, *_unanswerable(asked, corpus, unanswerable, seed, known)]
 
 
-def _unanswerable(drafts: Sequence[Draft], corpus: Corpus, most: int, seed: int) -> list[Draft]:
-    far = {draft.text: draft for draft in off_topic(corpus)}
+def _fresh(drafts: Sequence[Draft], known: Collection[str]) -> list[Draft]:
+    return [draft for draft in drafts if question_id(draft.kind, draft.text) not in known]
+
+
+def _unanswerable(drafts: Sequence[Draft], corpus: Corpus, most: int, seed: int, known: Collection[str]) -> list[Draft]:
+    far = {draft.text: draft for draft in _fresh(off_topic(corpus), known)}
     drawn = [far[text] for text in shuffled(list(far), seed)]
     chosen = drawn[: most // OFF_TOPIC_SHARE]
     by_text = {draft.text: draft for draft in drafts if draft.kind != headings.KIND}
@@ -46,7 +54,7 @@ def _unanswerable(drafts: Sequence[Draft], corpus: Corpus, most: int, seed: int)
         for draft in document:
             abbreviated = draft.kind == ABBREVIATION
             one = None if abbreviated and letters >= most // _SHARES[ABBREVIATION] else near_miss(draft, corpus)
-            if one is not None and one.text not in by_text:
+            if one is not None and one.text not in by_text and _fresh([one], known):
                 near.setdefault(one.text, one)
                 letters += abbreviated
                 break

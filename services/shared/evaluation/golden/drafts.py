@@ -24,6 +24,7 @@ class Draft:
     behaviour: Behaviour = Behaviour.ANSWER
     also: tuple[tuple[DocumentId, str | None], ...] = ()
     """Where else the answer, or its second part, stands."""
+    must_not: tuple[str, ...] = ()
 
 
 def question_of(draft: Draft) -> Question:
@@ -37,6 +38,7 @@ def question_of(draft: Draft) -> Question:
         behaviour=draft.behaviour,
         expected=draft.expected,
         facts=[list(fact) for fact in draft.facts],
+        must_not=list(draft.must_not),
         gold=gold,
         tags=list(draft.tags),
     )

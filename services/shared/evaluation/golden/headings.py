@@ -10,7 +10,7 @@ from services.shared.evaluation.golden.context import in_context, is_specific, s
 from services.shared.evaluation.golden.drafts import Draft
 from services.shared.evaluation.golden.listed import listed
 from services.shared.evaluation.golden.material import Passage, SourceDocument
-from services.shared.evaluation.golden.sentences import first_sentences, plain
+from services.shared.evaluation.golden.sentences import bare, first_sentences, plain
 from services.shared.evaluation.golden.subjects import DETERMINERS, is_clear
 from services.shared.evaluation.golden.verbs import base_of_gerund, finite_form, is_base
 from services.shared.evaluation.golden.words import Corpus, content_words
@@ -65,7 +65,7 @@ def heading_questions(document: SourceDocument, corpus: Corpus) -> Iterator[Draf
         text = _question(heading, document.title, corpus) if passage.section else None
         quote = _beginning(passage, heading) if text else None
         if text and quote:
-            yield Draft(text, KIND, document.document_id, (quote,), expected=plain(quote))
+            yield Draft(text, KIND, document.document_id, (quote,), expected=plain(quote) or bare(quote))
 
 
 def _beginning(passage: Passage, heading: str) -> str | None:

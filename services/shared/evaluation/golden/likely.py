@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from services.shared.evaluation.golden.drafts import Draft
 from services.shared.evaluation.golden.material import Passage, SourceDocument
-from services.shared.evaluation.golden.sentences import Sentence
+from services.shared.evaluation.golden.sentences import Sentence, bare
+from services.shared.evaluation.golden.telling import most_telling
 from services.shared.evaluation.golden.words import Corpus, content_words
 
 KIND = "likely_question"
@@ -14,6 +15,8 @@ KIND = "likely_question"
 SENTENCE_SHARE = 0.75
 """Part of the question's weight that a sentence must share to be taken for the answer. Chosen on two sample sites."""
 PASSAGE_SHARE = 0.4
+LEAST_TOLD = 0.6
+"""Part of the question's weight that a sentence must share where nothing else says in which passage the answer is."""
 _TAKES_SEVERAL = re.compile(r"why\b|how (?!many|much|long|often|big|old|far|large)", re.IGNORECASE)
 """Such a question is seldom answered in one sentence: the one that repeats its words only begins to."""
 LEAST_SHARED = 3
@@ -21,7 +24,10 @@ LEAST_SHARED = 3
 
 
 def likely(document: SourceDocument, sentences: Sequence[Sentence], corpus: Corpus) -> Iterator[Draft]:
-    """The document's own questions, each with the stretch that fits it best, else with the document as a whole."""
+    """The document's own questions, each with the stretch that fits it best, else with the document as a whole.
+
+    A question is left out where no words say what a right answer to it is.
+    """
     for question in document.questions:
         words = content_words(question)
         weights = {word: math.log(1 + corpus.size * corpus.rarity(word)) for word in words}
@@ -30,7 +36,13 @@ def likely(document: SourceDocument, sentences: Sequence[Sentence], corpus: Corp
             quote, expected = _best_sentence(words, weights, sentences)
         if quote is None:
             quote = _best_passage(words, weights, document)
-        yield Draft(question, KIND, document.document_id, (quote,), expected=expected)
+            told = [one for one in sentences if quote is None or one.quote in quote]
+            expected = most_telling(question, told, weights, 0.0 if quote else LEAST_TOLD)
+            if quote is not None and not told:
+                # A table: the passage itself.
+                expected = bare(quote)
+        if expected:
+            yield Draft(question, KIND, document.document_id, (quote,), expected=expected)
 
 
 def _best_sentence(

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from services.shared.evaluation.golden.amounts import Asked
-from services.shared.evaluation.golden.clauses import Clause
+from services.shared.evaluation.golden.clauses import Clause, clause_of
 from services.shared.evaluation.golden.listed import listed
+from services.shared.evaluation.golden.verbs import past_of, third_of
 
 _ADVISING = listed("should may might must could")
 _SHORT = {"will": "won't", "can": "can't", "do": "don't"}
@@ -14,6 +15,8 @@ _CONDITIONAL = listed(
     until unless if when where while before after whereas
     """
 )
+_DENIAL = re.compile(r"\b(?:not|never|no|cannot|[a-z]+n't)\b")
+_ARTICLE = re.compile(r"^(?:an?|any) ")
 
 
 def yes_or_no(clause: Clause, sentence: str) -> Iterator[Asked]:
@@ -30,7 +33,7 @@ def yes_or_no(clause: Clause, sentence: str) -> Iterator[Asked]:
         else clause.verb
     )
     rest = clause.rest
-    if (clause.base == "be" and not rest) or len(rest.split()) + len(clause.verb.split()) < 2:
+    if not rest or len(rest.split()) + len(clause.verb.split()) < 2:
         return
     if re.match(r"(?:only|just|necessarily|yet|all|always|as)\b", rest) or re.search(
         r"\b(?:yet|necessarily|anymore)$", rest
@@ -38,19 +41,46 @@ def yes_or_no(clause: Clause, sentence: str) -> Iterator[Asked]:
         return
     if re.match(r"(?:only|just|necessarily|always|yet)\b", clause.verb):
         return
+    literal = _as_it_stands(clause, sentence)
+    if literal is None:
+        return
     question = " ".join(word for word in (clause.aux, clause.subject, verb, rest) if word)
-    yield question[:1].upper() + question[1:] + "?", (tuple(_wordings(clause)),)
+    wordings = dict.fromkeys([literal, *_wordings(clause)])
+    yield question[:1].upper() + question[1:] + "?", (tuple(wordings),)
 
 
-def _wordings(clause: Clause) -> list[str]:
-    """The negation in the words that deny it, and a plain no."""
+def affirmations(sentence: str) -> tuple[str, ...]:
+    """What the sentence denies, affirmed: words that no right answer holds. Nothing where they cannot be formed."""
+    clause = clause_of(sentence)
+    if clause is None or not clause.negated or re.match(r"any\b", clause.rest):
+        return ()
     verb = clause.verb.split()[-1] if clause.verb else ""
-    short = _SHORT.get(clause.aux, f"{clause.aux}n't")
-    forms = [f"{word} {verb}".strip() for word in (f"{clause.aux} not", short, "not")]
-    if verb:
-        forms += [f"never {verb}", f"{clause.aux} never"]
-    if clause.verb == "have":
-        forms += ["has no", "have no", "had no", "without"]
+    said = {"does": _third(clause.base), "did": past_of(clause.base)}.get(clause.aux, f"{clause.aux} {verb}".strip())
+    return (f"{said} {clause.rest}",) if said and clause.aux != "do" else ()
+
+
+def _third(base: str) -> str:
+    return "has" if base == "have" else third_of(base)
+
+
+def _as_it_stands(clause: Clause, sentence: str) -> str | None:
+    """The sentence's own words from the denial to the end of the clause; None when they are not found."""
+    end = re.escape(_ARTICLE.sub("", clause.rest))
+    found = re.search(rf"{_DENIAL.pattern}.*?{end}", sentence)
+    return found[0] if found else None
+
+
+def _wordings(clause: Clause) -> Iterator[str]:
+    """The denial in other words, each with the verb and what is denied: "not" alone denies anything."""
+    verb, rest = clause.verb.split()[-1] if clause.verb else "", clause.rest
+    forms = [clause.aux + " not", _SHORT.get(clause.aux, f"{clause.aux}n't"), "not", "never"]
+    yield from (" ".join(f"{form} {verb}".split()) + f" {rest}" for form in forms)
     if clause.aux == "can":
-        forms.append(f"cannot {verb}")
-    return list(dict.fromkeys([*forms, "no"]))
+        yield f"cannot {verb} {rest}"
+    if clause.aux == "does":
+        yield f"never {_third(clause.base)} {rest}"
+    if clause.aux == "did" and (past := past_of(clause.base)):
+        yield f"never {past} {rest}"
+    if clause.verb == "have":
+        thing = _ARTICLE.sub("", rest)
+        yield from (f"{denial} {thing}" for denial in ("no", "without", "without any", "without a"))

@@ -70,6 +70,8 @@ def _entry(item: GoldenQuestion) -> Iterator[str]:
             yield f"      quote: {_text(span.quote, 8)}"
         if span.grade != 1:
             yield f"      grade: {span.grade}"
+        if span.group is not None:
+            yield f"      group: {_quoted(span.group)}"
     yield f"  kind: {_quoted(question.kind)}"
     if question.tags:
         yield f"  tags: {_list(question.tags)}"

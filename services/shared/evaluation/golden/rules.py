@@ -5,7 +5,7 @@ a sentence out than ask badly, and the owner reviews what is proposed.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from services.shared.contracts.golden import Question
@@ -18,11 +18,11 @@ from services.shared.evaluation.golden.context import in_context
 from services.shared.evaluation.golden.drafts import Draft, question_of
 from services.shared.evaluation.golden.listed import listed
 from services.shared.evaluation.golden.material import SourceDocument
-from services.shared.evaluation.golden.negatives import yes_or_no
+from services.shared.evaluation.golden.negatives import affirmations, yes_or_no
 from services.shared.evaluation.golden.sentences import Sentence, sentences_of
 from services.shared.evaluation.golden.statements import expansions, whats, whens, wheres, whos, whys
 from services.shared.evaluation.golden.subjects import is_clear
-from services.shared.evaluation.golden.words import Corpus
+from services.shared.evaluation.golden.words import Corpus, stem
 
 DEFINITION = "definition"
 LEAST_CONTENT = 3
@@ -32,19 +32,29 @@ LEAST_CONTENT = 3
 _WORDS = (3, 26)
 _NO_END = listed("a an the and or by as your her his its their than least most every per")
 _NO_END_BUT_WHO = listed("to in on for with from")
+_CUT = re.compile(r"\b(?:between(?!.* and )|both(?!.* and ))\b")
+"""The second half is missing."""
 _BAD = re.compile(r"[{}<>|\[\]\\*_`#=]|https?:|\.\.|\s[,.?]|\(\s|[?.!].*[?]|@")
 
 
-def make(documents: Sequence[SourceDocument], limit: int, seed: int) -> list[Question]:
-    """At most ``limit`` questions, spread over the documents; the same ones for the same documents and seed."""
+def make(documents: Sequence[SourceDocument], limit: int, seed: int, known: Collection[str] = ()) -> list[Question]:
+    """At most ``limit`` questions, spread over the documents; the same ones for the same documents and seed.
+
+    Those whose ids are ``known`` are passed over.
+    """
     corpus = Corpus(documents)
     drafts = [draft for document in documents for draft in drafts_of(document, corpus)]
-    return questions_of(drafts, corpus, limit, seed)
+    return questions_of(drafts, corpus, limit, seed, known)
 
 
-def questions_of(drafts: Sequence[Draft], corpus: Corpus, limit: int, seed: int) -> list[Question]:
-    """At most ``limit`` of all documents' drafts, with pairs of them and questions that nothing answers."""
-    return [question_of(draft) for draft in choose(drafts, corpus, limit, seed)]
+def questions_of(
+    drafts: Sequence[Draft], corpus: Corpus, limit: int, seed: int, known: Collection[str] = ()
+) -> list[Question]:
+    """At most ``limit`` of all documents' drafts, with pairs of them and questions that nothing answers.
+
+    Those whose ids are ``known`` are passed over.
+    """
+    return [question_of(draft) for draft in choose(drafts, corpus, limit, seed, known)]
 
 
 def drafts_of(document: SourceDocument, corpus: Corpus) -> list[Draft]:
@@ -65,8 +75,9 @@ def _of_sentence(sentence: Sentence, title: str, corpus: Corpus) -> Iterator[Dra
             question = in_context(asked, title, corpus, LEAST_CONTENT)
         if question is None or not _is_well_formed(question):
             continue
-        tags = ("negative_fact",) if kind == "negative_fact" else ()
-        yield Draft(question, kind, sentence.document_id, (sentence.quote,), facts, sentence.plain, tags)
+        draft = Draft(question, kind, sentence.document_id, (sentence.quote,), facts, sentence.plain)
+        denying = kind == "negative_fact"
+        yield replace(draft, tags=(kind,), must_not=affirmations(sentence.plain)) if denying else draft
 
 
 def _asked(sentence: Sentence, corpus: Corpus) -> Iterator[tuple[str, Asked]]:
@@ -97,6 +108,9 @@ def _in_a_question(clause: Clause, corpus: Corpus) -> str | None:
     if clause.subject.startswith(("A ", "An ")) and clause.aux in ("did", "was", "were", "has", "had", "have"):
         return None
     subject = corpus.mid_sentence(clause.subject)
+    # "Bookings were lost" on a site that also names a firm so.
+    if subject and len(subject.split()) == 1 and subject.istitle() and corpus.is_common(stem(subject)):
+        return None
     # "User's last passwords": what is small and owned lacks its article.
     return None if subject and subject[0].islower() and subject.split()[0].endswith("'s") else subject
 
@@ -108,6 +122,7 @@ def _is_well_formed(question: str) -> bool:
     return (
         _WORDS[0] <= len(words) <= _WORDS[1]
         and even
+        and not _CUT.search(question)
         and not _BAD.search(question)
         and is_clear(question.replace(" are there ", " "))
         and last not in _NO_END

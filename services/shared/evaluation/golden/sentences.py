@@ -76,6 +76,11 @@ def plain(quote: str) -> str | None:
     return text if text and balanced and not _MARKUP_LEFT.search(text) else None
 
 
+def bare(quote: str) -> str:
+    """Without the marks of tables, lists and code, where it is no prose; what is left can be compared, if not read."""
+    return " ".join(re.sub(r"^[ \t]*[-*+] |[|`*#]+|[:-]{3,}|<[^<>]*>", " ", quote, flags=re.MULTILINE).split())
+
+
 def _quotes(passage: Passage) -> Iterator[str]:
     body = passage.body
     for start, end in _units(body):

@@ -21,12 +21,12 @@ NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|" + "|".join(so
 
 _TIME = re.compile(r"(?:second|minute|hour|day|week|month|year)s?")
 
-ALONE_FROM = 13
-"""From here on a number says enough by itself; a smaller one is found in too many sentences."""
-
 
 def number_wordings(number: str, unit: str) -> list[str]:
-    """``13 weeks``: also in words, with a hyphen, without commas; the number alone where it says enough."""
+    """``13 weeks``: also in words, with a hyphen, without commas.
+
+    A number alone could count anything, so it stands with its unit wherever it has one.
+    """
     forms = _number_forms(number)
     unit = " ".join(unit.split())
     wordings = [f"{form} {unit}".strip() for form in forms]
@@ -35,9 +35,6 @@ def number_wordings(number: str, unit: str) -> list[str]:
         wordings += [f"{form} {unit.split()[-1]}" for form in forms]
     if _TIME.fullmatch(unit):
         wordings += [f"{form}-{unit.removesuffix('s')}" for form in forms]
-    value = _value(number)
-    if value is not None and (value >= ALONE_FROM or value != int(value)):
-        wordings += forms
     return list(dict.fromkeys(wordings))
 
 

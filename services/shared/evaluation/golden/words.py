@@ -130,6 +130,10 @@ class Corpus:
         """Does the word stand in at most a tenth of the documents, and at least in one?"""
         return 0 < len(self._holders.get(stem(word), ())) <= max(self.few, self.size // 10)
 
+    def is_widespread(self, word: str) -> bool:
+        """Does the word stand in more than half of the documents, so that it tells none of them from the others?"""
+        return 2 * len(self._holders.get(stem(word), ())) > self.size
+
     def knows(self, word: str) -> bool:
         """Does the word stand in any document, whatever its case?"""
         return word.lower() in self._seen

@@ -56,9 +56,10 @@ def html(evaluation: Evaluation) -> str:
     """The whole report; the same evaluation gives the same bytes."""
     listed = cases(evaluation)
     script, style = _part("report.js"), _part("report.css")
-    return _template().render(
+    rendered = _template().render(
         evaluation=evaluation,
         facts=sentences.facts(evaluation),
+        notes=sentences.notes(evaluation),
         cards=_cards(evaluation),
         counts=[(state.value, number, _TONES.get(state, "mid")) for state, number in counts(listed)],
         total=len(listed),
@@ -86,7 +87,8 @@ def html(evaluation: Evaluation) -> str:
         comparison=_compared(evaluation),
         cases=listed[:QUESTIONS_MOST],
         left_out=max(0, len(listed) - QUESTIONS_MOST),
-        kinds=list(dict.fromkeys(question.kind for question in evaluation.questions)),
+        # The filter's own entry for all of them has the empty value.
+        kinds=list(dict.fromkeys(question.kind for question in evaluation.questions if question.kind)),
         changes_open=CHANGES_OPEN,
         ranked_most=RANKED_MOST,
         judged=_judged,
@@ -95,6 +97,8 @@ def html(evaluation: Evaluation) -> str:
         style=style,
         policy=_policy(script),
     )
+    # After escaping: none of the page's own markup, style and script holds what this takes out.
+    return words.visible(rendered)
 
 
 def _cards(evaluation: Evaluation) -> list[Card]:

@@ -11,6 +11,10 @@ QUESTIONS_MOST = 1000
 CHANGES_MOST = 50
 _TEXT_MOST = 240
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
+_APART = "&#8203;"
+"""A blank without width: GitHub looks for mentions and issues after it has read escapes and entities."""
+_ACTING = re.compile(r"@(?=\w)|#(?=\d)|(?<=\bgh)-(?=\d)|\$|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
+"""Mentions and addresses, issues by either form; formulas, and links that need no brackets."""
 
 
 def markdown(evaluation: Evaluation) -> str:
@@ -18,6 +22,7 @@ def markdown(evaluation: Evaluation) -> str:
     parts = [
         f"# Evaluation: {escaped(evaluation.name)}",
         "\n".join(f"- {name}: {escaped(held)}" for name, held in sentences.facts(evaluation)),
+        *(escaped(note) for note in sentences.notes(evaluation)),
         *_compared(evaluation),
         "## Key figures",
         _grid(tables.key_figures(evaluation)) if evaluation.summary.values else "No question was measured.",
@@ -33,8 +38,13 @@ def markdown(evaluation: Evaluation) -> str:
 
 
 def escaped(text: str) -> str:
-    """On one line, with nothing left that Markdown or HTML would act on."""
-    return _SPECIAL.sub(lambda found: "\\" + found.group(), words.one_line(text)).replace("://", "&#58;//")
+    """On one line, with nothing left that Markdown, HTML or GitHub would act on."""
+    quiet = _SPECIAL.sub(lambda found: "\\" + found.group(), words.one_line(text))
+    return _ACTING.sub(lambda found: _inert(found.group()), quiet)
+
+
+def _inert(sign: str) -> str:
+    return f"{sign}{_APART}" if sign in "@#-" else f"&#{ord(sign)};"
 
 
 def _section(title: str, table: Table | None) -> list[str]:
@@ -83,7 +93,7 @@ def _compared(evaluation: Evaluation) -> list[str]:
 def _moves(changed: list[QuestionChange]) -> str:
     rows = tuple(
         (
-            Cell(f"{one.question_id}: {one.text}"),
+            Cell(f"{one.question_id}: {_clipped(one.text)}"),
             Cell("; ".join(sentences.moved(one))),
             Cell(_clipped(one.before)),
             Cell(_clipped(one.after)),
@@ -128,7 +138,7 @@ def _row(case: Case) -> tuple[Cell, ...]:
     outcome, question = case.outcome, case.question
     answer = (outcome.error or outcome.text or outcome.status) if outcome else None
     return (
-        Cell(f"{question.id}: {question.text}"),
+        Cell(f"{question.id}: {_clipped(question.text)}"),
         Cell(words.kind(question.kind)),
         Cell(case.state.value),
         Cell(_clipped(question.expected) if question.expected else question.behaviour.value),

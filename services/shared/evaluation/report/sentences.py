@@ -10,6 +10,7 @@ _SUBJECTS = {
     Subject.ANSWERS: "answers",
 }
 _WRITERS_MOST = 3
+_IDS_MOST = 20
 
 
 def facts(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -35,11 +36,39 @@ def verdict(comparison: Comparison) -> tuple[str, str]:
     better = [change for change in comparison.changes if change.better]
     gained = f" {_moved(better)} got better beyond chance." if better else ""
     if comparison.vetoed:
-        lost = _moved(worse) or "A metric"
-        return "Vetoed", f"{lost} got worse beyond what chance explains.{gained} Do not keep this change as it is."
+        lost = f"{_moved(worse)} got worse beyond what chance explains." if worse else ""
+        ids = words.together([words.one_line(id) for id in comparison.gave_in[:_IDS_MOST]])
+        gave_in = f"Answered, though they were declined before and should be: {ids}." if comparison.gave_in else ""
+        told = " ".join(part for part in (lost, gave_in) if part)
+        return "Vetoed", f"{told}{gained} Do not keep this change as it is."
     if not comparison.changes:
         return "Nothing compared", "The two runs have no question and metric in common."
     return "Not vetoed", f"No metric got worse beyond what chance explains.{gained}"
+
+
+def notes(evaluation: Evaluation) -> list[str]:
+    """What a reader must know of the run, beside its numbers; mostly nothing."""
+    return [note for note in (missing_gold(evaluation), documents_changed(evaluation)) if note is not None]
+
+
+def missing_gold(evaluation: Evaluation) -> str | None:
+    """Which questions no retrieval could get right, since what they ask to be found is not there."""
+    ids = list(dict.fromkeys(words.one_line(one.question_id) for one in evaluation.outcomes if one.missing_gold))
+    if not ids:
+        return None
+    more = [f"{len(ids) - _IDS_MOST} more"] if len(ids) > _IDS_MOST else []
+    return (
+        f"The gold passages of {words.counted(len(ids), 'question')} do not stand in the documents: "
+        f"{words.together([*ids[:_IDS_MOST], *more])}."
+    )
+
+
+def documents_changed(evaluation: Evaluation) -> str | None:
+    """That not all questions met the same documents."""
+    seen = {outcome.seq for outcome in evaluation.outcomes if outcome.seq is not None}
+    if len(seen) < 2:
+        return None
+    return "Documents changed during the run, so that not all questions were asked of the same ones."
 
 
 def pairing(comparison: Comparison) -> str:

@@ -19,6 +19,8 @@ _PLAIN = frozenset({NDCG, "ndcg@5", "mrr"})
 _GAP = "\u00a0"
 """Keeps a number and its unit on one line."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Controls that a page shows as nothing, or by which text reads in another order than it stands."""
 _LISTED_MOST = 6
 
 
@@ -39,8 +41,13 @@ def kind(name: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Line breaks, tabs and control characters become one space each run."""
-    return re.sub(" +", " ", _CONTROL.sub(" ", text)).strip(" ")
+    """Line breaks, tabs and control characters become one space each run; what turns the direction is left out."""
+    return re.sub(" +", " ", _UNSEEN.sub("", _CONTROL.sub(" ", text))).strip(" ")
+
+
+def visible(text: str) -> str:
+    """Without control characters but line breaks and tabs, and without those that turn the direction of text."""
+    return _UNSEEN.sub("", text.replace("\r\n", "\n"))
 
 
 def is_share(metric: str) -> bool:

@@ -1,10 +1,12 @@
 """Is the answer right? Sees the question, what is expected, and the answer's text; no sources, no citations."""
 
-from collections.abc import Iterator, Sequence
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from services.shared.contracts.evaluation import Review
-from services.shared.evaluation.reviewers.denial import denied, denies
+from services.shared.evaluation.reviewers.denial import NEAR, Reading, denied, denies, reading
 from services.shared.evaluation.reviewers.wording import Word, places, spelled, without_markers, words
 
 REVIEWER = "accuracy"
@@ -20,7 +22,10 @@ were written with all of these answers in sight, carry much of it. tests/unit/ev
 _OPENING = 6
 """Words at an answer's beginning in which a denial is that of the answer and not of an aside."""
 
-_RANGE = ("to", "or")
+_SAID = frozenset({Reading.AFFIRMED, Reading.DENIED})
+_VERDICT_END = re.compile(r"[.,;:!-]")
+_SPEAKERS = frozenset(["she", "he", "it", "they", "we", "i", "you", "there", "this", "that"])
+"""Words that "no" may stand before without a comma and still be an answer; "no problem" is none."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,9 @@ def by_rule(case: AccuracyCase) -> Review | None:
     """Which facts does the answer state? None where no facts are given.
 
     A fact counts in any of its wordings, on whole words and with numbers compared as numbers. One that the expected
-    answer affirms does not count where the answer only denies it, nor the other way round. An answer that begins
-    with yes where the expected one begins with no, or the reverse, is wrong whatever it states.
+    answer affirms does not count where the answer only denies it, guesses it or names it as a bound, nor the other
+    way round. An answer that begins with yes where the expected one begins with no, or the reverse, or that turns
+    its "from … to …" round, is wrong whatever it states.
     """
     if not case.facts:
         return None
@@ -47,7 +53,7 @@ def by_rule(case: AccuracyCase) -> Review | None:
     missing = [note for note in (_missing(fact, answer, expected) for fact in case.facts) if note]
     needed = min(case.needed or len(case.facts), len(case.facts))
     found = len(case.facts) - len(missing)
-    if opposite := _opposite(answer, expected):
+    if opposite := _opposite(answer, expected) or _turned_round(answer, expected):
         return Review(reviewer=REVIEWER, by="rule", passed=False, score=0.0, notes=[opposite, *missing])
     return Review(reviewer=REVIEWER, by="rule", passed=found >= needed, score=min(1.0, found / needed), notes=missing)
 
@@ -61,10 +67,15 @@ def pair(case: AccuracyCase) -> tuple[str, str] | None:
 def by_embedding(case: AccuracyCase, similarity: float) -> Review | None:
     """Does the answer mean what is expected? ``similarity``: cosine of ``pair``; None where nothing is expected.
 
-    An answer that plainly contradicts what is expected fails however like it is.
+    An answer that plainly contradicts what is expected fails however like it is, and so does one whose likeness is
+    no number.
     """
     if not case.expected:
         return None
+    if not math.isfinite(similarity):
+        return Review(
+            reviewer=REVIEWER, by="embedding", passed=False, score=0.0, notes=[f"likeness is no number: {similarity}"]
+        )
     notes = list(_contradictions(words(case.answer), words(case.expected)))
     score = 0.0 if notes else min(1.0, max(0.0, similarity))
     if similarity < LIKE_ENOUGH:
@@ -73,9 +84,8 @@ def by_embedding(case: AccuracyCase, similarity: float) -> Review | None:
 
 
 def _contradictions(answer: Sequence[Word], expected: Sequence[Word]) -> Iterator[str]:
-    """Yes for no, another number for an expected one, a denial for a statement or the reverse."""
-    if opposite := _opposite(answer, expected):
-        yield opposite
+    """Yes for no, to for from, another number for an expected one, a denial for a statement or the reverse."""
+    yield from filter(None, (_opposite(answer, expected), _turned_round(answer, expected)))
     said, wanted = ({word.text for word in side if word.is_number} for side in (answer, expected))
     lacking = wanted - said
     if lacking and (lacking == wanted or said - wanted):
@@ -89,18 +99,20 @@ def _contradictions(answer: Sequence[Word], expected: Sequence[Word]) -> Iterato
 
 def _missing(fact: Sequence[str], answer: Sequence[Word], expected: Sequence[Word]) -> str | None:
     """Why the fact does not count, or None."""
-    wordings = [wording for wording in map(spelled, fact) if wording]
-    said = {tuple(wording): _stated(wording, answer) for wording in wordings}
+    wordings = {tuple(spelled(wording)): wording for wording in fact if spelled(wording)}
+    said = {wording: _stated(wording, answer) for wording in wordings}
     if not any(said.values()):
         return f"not said: {fact[0] if fact else 'a fact without wording'}"
-    wanted = _polarity(wordings, expected)
-    if wanted is None or any(
-        is_denied is None or is_denied == wanted or (wanted and _other_words(wording, expected))
+    admitted = _admitted(wordings, expected)
+    if any(
+        how is None or how in admitted or (Reading.AFFIRMED not in admitted and _other_words(wording, expected))
         for wording, places_of_it in said.items()
-        for is_denied in places_of_it
+        for how in places_of_it
     ):
         return None
-    return f"{'affirmed' if wanted else 'denied'}, the wrong way round: {fact[0]}"
+    if all(how is Reading.OPEN for places_of_it in said.values() for how in places_of_it):
+        return f"left open: {fact[0]}"
+    return f"{'denied' if Reading.AFFIRMED in admitted else 'affirmed'}, the wrong way round: {fact[0]}"
 
 
 def _other_words(wording: Sequence[str], expected: Sequence[Word]) -> bool:
@@ -109,31 +121,74 @@ def _other_words(wording: Sequence[str], expected: Sequence[Word]) -> bool:
     return sum(1 for word in wording if word in theirs) < len(wording) / 2
 
 
-def _stated(wording: Sequence[str], among: Sequence[Word]) -> list[bool | None]:
-    """For each place: is it denied there? None where the wording is itself a denial."""
+def _stated(wording: Sequence[str], among: Sequence[Word]) -> list[Reading | None]:
+    """For each place: how is it spoken of there? None where the wording is itself a denial."""
     own = denies(wording)
-    return [
-        None if own else denied(among, at)
-        for at in places(wording, among)
-        if not (len(wording) > 1 and among[at].is_number and _ends_a_range(among, at))
-    ]
+    return [None if own else reading(among, at, len(wording)) for at in places(wording, among)]
 
 
-def _ends_a_range(among: Sequence[Word], at: int) -> bool:
-    """Whether it is the 13 weeks of "10 to 13 weeks", which is no statement of 13 weeks."""
-    return at >= 2 and among[at - 1].text in _RANGE and among[at - 2].is_number
+def _admitted(wordings: Mapping[tuple[str, ...], str], expected: Sequence[Word]) -> frozenset[Reading]:
+    """The ways to speak of a fact that are right, by how the expected answer does.
+
+    A denial that stands far from a name, code or number says nothing of it ("refuses a batch whose sums do not
+    agree with the code LQ-3007"), nor does an expected "instead of".
+    """
+    said = {how for wording in wordings for how in _stated(wording, expected)}
+    admitted = frozenset(how for how in said if how)
+    if Reading.OPEN in admitted or {word.text for word in expected} & {"or", "from"}:
+        admitted |= {Reading.OPEN}
+    if not said:
+        return admitted | (_SAID if not expected or denies([word.text for word in expected]) else {Reading.AFFIRMED})
+    if said == {Reading.OPEN}:
+        return admitted | {Reading.AFFIRMED}
+    if said == {Reading.DENIED} and not any(_is_far(*one, expected) for one in wordings.items()):
+        return admitted
+    return admitted if said == {Reading.AFFIRMED} else admitted | _SAID
 
 
-def _polarity(wordings: Sequence[Sequence[str]], expected: Sequence[Word]) -> bool | None:
-    """Does the expected answer deny the fact? None where both ways are to be admitted."""
-    said = {place for wording in wordings for place in _stated(wording, expected)}
-    if len(said) == 1:
-        return said.pop()
-    if said or not expected or denies([word.text for word in expected]):
-        return None
-    return False
+def _is_far(wording: Sequence[str], raw: str, expected: Sequence[Word]) -> bool:
+    """Whether it is a name, code or number that no denial stands near to in a place where it is said."""
+    tokens = re.findall(r"\w+", raw)
+    if not all(token[0].isupper() or any(map(str.isdigit, token)) for token in tokens):
+        return False
+    return any(not denied(expected, at, NEAR) for at in places(wording, expected))
 
 
 def _opposite(answer: Sequence[Word], expected: Sequence[Word]) -> str | None:
-    first, wanted = (side[0].text if side else "" for side in (answer, expected))
-    return f"says {first} instead of {wanted}" if {first, wanted} == {"yes", "no"} else None
+    """Yes for no or the reverse; "Yes, she has none" says what "No, she has none" says."""
+    first, wanted = _verdict(answer), _verdict(expected)
+    if {first, wanted} != {"yes", "no"} or (first == "yes" and _agrees_to_a_denial(answer, expected)):
+        return None
+    return f"says {first} instead of {wanted}"
+
+
+def _verdict(among: Sequence[Word]) -> str | None:
+    """The yes or no that a text begins with, unless the no belongs to a noun."""
+    first = among[0].text if among else None
+    if first == "no" and len(among) > 1 and among[1].text not in _SPEAKERS and not _VERDICT_END.search(among[1].gap):
+        return None
+    return first if first in ("yes", "no") else None
+
+
+def _agrees_to_a_denial(answer: Sequence[Word], expected: Sequence[Word]) -> bool:
+    """Whether the words behind the expected no are a denial, and those behind the answer's yes are one too."""
+    behind = [[word.text for word in side[1 : 1 + _OPENING]] for side in (answer, expected)]
+    return all(denies(side) for side in behind) and "only" not in behind[0]
+
+
+def _turned_round(answer: Sequence[Word], expected: Sequence[Word]) -> str | None:
+    """The ends of an expected "from … to …" that the answer has the other way round, and nowhere the right one."""
+    said = set(_ways(answer))
+    for start, end in _ways(expected):
+        if start != end and (end, start) in said and (start, end) not in said:
+            return f"the wrong way round: from {end} to {start}"
+    return None
+
+
+def _ways(among: Sequence[Word]) -> Iterator[tuple[str, str]]:
+    """What stands behind from and behind the to that follows it."""
+    texts = [word.text for word in among]
+    for at, text in enumerate(texts):
+        ends = [to for to in range(at + 2, min(at + 2 + _OPENING, len(texts) - 1)) if texts[to] == "to"]
+        if text == "from" and ends:
+            yield texts[at + 1], texts[ends[0] + 1]

@@ -3,6 +3,7 @@
 It judges what a writer wrote; the owner's fixed texts of an abstention are not its business.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -53,8 +54,11 @@ def by_embedding(to_sound: Sequence[float], to_unsound: Sequence[float]) -> Revi
     """Is the answer's manner nearer to the sound or to the unsound examples? Cosines, in the order of ``exemplars``.
 
     A weak witness, for all-MiniLM-L6-v2: an embedding hears what a text is about louder than how it speaks, so that
-    it only fails what is almost nothing but a refusal or talk about the answer.
+    it only fails what is almost nothing but a refusal or talk about the answer. Likenesses that are no numbers fail.
     """
+    if not all(map(math.isfinite, (*to_sound, *to_unsound))):
+        note = "a likeness is no number"
+        return Review(reviewer=REVIEWER, by="embedding", passed=False, score=0.0, notes=[note])
     near, far = _nearest(to_sound), _nearest(to_unsound)
     passed = far - near <= MARGIN
     notes = [] if passed else [f"nearer to unsound examples ({far:.2f}) than to sound ones ({near:.2f})"]

@@ -1,8 +1,9 @@
 """One spelling of a text's words, numbers, units and dates, so that two texts can be compared word by word.
 
 Case, white space, punctuation, Markdown, typography and citation markers fall away. ``1,214`` is ``1214``, ``40 %``
-is ``40 percent``, ``thirteen weeks`` and ``13-week`` are ``13 week``, ``2026-09-01`` is ``1 september 2026``,
-``isn't`` is ``is not``. Both texts of a comparison go through the same, so what is equal stays equal.
+is ``40 percent``, ``thirteen weeks`` and ``13-week`` are ``13 week``, ``between 10 and 13`` is ``10 to 13``,
+``2026-09-01`` and ``01.09.2026`` are ``1 september 2026``, ``isn't`` is ``is not``. Both texts of a comparison go
+through the same, so what is equal stays equal.
 """
 
 import html
@@ -51,11 +52,14 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"£"), " gbp "),
     (re.compile(rf"\b(eur|usd|gbp|chf)\s*({_DIGITS}k?)(?!\w)"), r"\2 \1"),
     (re.compile(r"(?<=\d)k\b"), " thousand"),
+    (re.compile(r"\bhalf a dozen\b"), "6"),
+    (re.compile(r"\ba (?=(?:dozen|hundred|thousand|million|billion)\b)"), "one "),
     (re.compile(r"(?<=\d)\s?bn\b"), " billion"),
     (re.compile(r"(?<=\d)(?:st|nd|rd|th)\b"), ""),
     (re.compile(r"\bv(?=\d)"), ""),
 )
 _ISO_DATE = re.compile(r"(?<![\w-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\w-])")
+_DOTTED_DATE = re.compile(r"(?<![\w.])(0?[1-9]|[12]\d|3[01])\.(0?[1-9]|1[0-2])\.([12]\d{3})(?![\w-]|\.\d)")
 _RANGE = re.compile(r"(?<=\d)\s?-\s?(?=\d)")
 _THOUSANDS = re.compile("(?<=\\d)[\u00a0\u202f\u2009'’](?=\\d{3}(?!\\d))")
 
@@ -71,7 +75,7 @@ _SMALL_LIST = (
 _TENS_LIST = "twenty thirty forty fifty sixty seventy eighty ninety"
 _SMALL = {word: value for value, word in enumerate(_SMALL_LIST.split())}
 _TENS = {word: 10 * value for value, word in enumerate(_TENS_LIST.split(), start=2)}
-_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _UNITS_LIST = (
     "ms millisecond milliseconds|second s sec secs seconds|minute min mins minutes|hour h hr hrs hours|day days"
     "|week weeks wk wks|month months|year years yr yrs|percent|eur euro euros|usd dollar dollars|gbp|chf|kg kilogram"
@@ -97,7 +101,7 @@ def words(text: str) -> list[Word]:
         spelled = (sign or "") + _number(digits) if digits else character or word
         found.append(Word("not" if spelled == "never" else spelled, folded[end : match.start()]))
         end = match.end()
-    return list(_with_units(list(_with_numbers(list(_without_articles(found))))))
+    return list(_with_ranges(list(_with_units(list(_with_numbers(list(_without_articles(found))))))))
 
 
 def spelled(text: str) -> list[str]:
@@ -130,6 +134,7 @@ def _folded(text: str) -> str:
     for pattern, instead in _SPELLINGS:
         plain = pattern.sub(instead, plain)
     plain = _ISO_DATE.sub(lambda match: f"{int(match[3])} {_MONTHS[int(match[2]) - 1]} {match[1]}", plain)
+    plain = _DOTTED_DATE.sub(lambda match: f"{int(match[1])} {_MONTHS[int(match[2]) - 1]} {match[3]}", plain)
     return _RANGE.sub(" to ", plain)
 
 
@@ -157,7 +162,7 @@ def _without_articles(found: Sequence[Word]) -> Iterator[Word]:
 
 
 def _with_numbers(found: Sequence[Word]) -> Iterator[Word]:
-    """Number words as digits, thirty-five as 35, 3.1 million as 3100000."""
+    """Number words as digits, thirty-five as 35, 3.1 million as 3100000, four and a half as 4.5."""
     at = 0
     while at < len(found):
         word = found[at]
@@ -169,7 +174,11 @@ def _with_numbers(found: Sequence[Word]) -> Iterator[Word]:
         if word.text in _TENS and at < len(found) and 0 < _SMALL.get(found[at].text, 0) < 10:
             value += _SMALL[found[at].text]
             at += 1
-        scaled = False
+        halved = [one.text for one in found[at : at + 3]] == ["and", "a", "half"] and value == int(value)
+        if halved:
+            value += Decimal("0.5")
+            at += 3
+        scaled = halved
         while at < len(found) and found[at].text in _SCALES:
             value, scaled = value * _SCALES[found[at].text], True
             at += 1
@@ -201,3 +210,15 @@ def _with_units(found: Sequence[Word]) -> Iterator[Word]:
             yield replace(word, text=_SHORT_MONTHS[word.text])
         else:
             yield word
+
+
+def _with_ranges(found: Sequence[Word]) -> Iterator[Word]:
+    """Between 10 and 13 weeks as 10 to 13 weeks, also where a unit stands behind both numbers."""
+    ands: set[int] = set()
+    for at, word in enumerate(found):
+        if word.text == "between" and at + 1 < len(found) and found[at + 1].is_number:
+            middle = [here for here in (at + 2, at + 3) if here + 1 < len(found) and found[here].text == "and"]
+            if middle and found[middle[0] + 1].is_number:
+                ands.add(middle[0])
+                continue
+        yield replace(word, text="to") if at in ands else word

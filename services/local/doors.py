@@ -1,0 +1,41 @@
+"""The doors of the API in the words of the command line: names as steps of an address, commands in errors."""
+
+import re
+from urllib.parse import quote
+
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+
+_ID = r"(?P<id>[^\s/]+)"
+_COMMANDS = [
+    (re.compile(pattern), command)
+    for pattern, command in (
+        (r" \(POST /v1/golden/make\)", ""),
+        (rf"POST /v1/jobs/{_ID}/retry", r"`ragstone jobs \g<id> --retry`"),
+        (rf"POST /v1/jobs/{_ID}/cancel", r"`ragstone jobs \g<id> --cancel`"),
+        (rf"GET /v1/jobs/{_ID}/events", r"`ragstone jobs \g<id> --watch`"),
+        (r"GET /v1/jobs\b(?!/)", "`ragstone jobs`"),
+        (r"GET /v1/evaluations\b(?!/)", "`ragstone eval list`"),
+        (r"GET /v1/golden\b(?!/)", "`ragstone golden list`"),
+        (r"GET /v1/feedback\b(?!/)", "`ragstone feedback list`"),
+    )
+]
+
+
+def as_commands(detail: str) -> str:
+    """What the gateway says, with the command in place of each door that has one."""
+    for door, command in _COMMANDS:
+        detail = door.sub(command, detail)
+    return detail
+
+
+def step(name: str, *, slashes: bool = False) -> str:
+    """One step of an address, whatever the name holds; with ``slashes`` for names that may have some.
+
+    Raises: RagstoneError (invalid_request) for a name that cannot be one: it would be taken out of the address, and
+    another door would answer.
+    """
+    encodable = name.isascii() or not any(0xD800 <= ord(char) <= 0xDFFF for char in name)
+    if name in ("", ".", "..") or not encodable or ("/" in name and not slashes):
+        detail = f"{name[:80]!a} is no id; `ragstone eval list`, `golden list`, `feedback list` and `jobs` show ids."
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
+    return quote(name, safe="")

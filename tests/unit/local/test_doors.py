@@ -1,0 +1,37 @@
+"""Names as steps of an address, and commands in place of doors."""
+
+import pytest
+
+from services.local.doors import as_commands, step
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../../etc", "e1/report", "\udcff"])
+def test_what_cannot_be_an_id_is_refused_before_anybody_is_asked(name: str) -> None:
+    with pytest.raises(RagstoneError) as refused:
+        step(name)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+    assert "is no id" in refused.value.detail
+
+
+def test_names_with_slashes_and_dots_are_one_step() -> None:
+    assert step("faq/../1?x", slashes=True) == "faq%2F..%2F1%3Fx"
+    assert step("1.2 é") == "1.2%20%C3%A9"
+    with pytest.raises(RagstoneError):
+        step("..", slashes=True)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("There is none; GET /v1/evaluations lists them.", "There is none; `ragstone eval list` lists them."),
+        ("POST /v1/jobs/j1/retry goes on", "`ragstone jobs j1 --retry` goes on"),
+        ("GET /v1/jobs/j1/events tells", "`ragstone jobs j1 --watch` tells"),
+        ("GET /v1/jobs lists", "`ragstone jobs` lists"),
+        ("with ragstone golden make (POST /v1/golden/make) and", "with ragstone golden make and"),
+        ("GET /v1/golden lists them.", "`ragstone golden list` lists them."),
+        ("GET /v1/documents lists those", "GET /v1/documents lists those"),
+    ],
+)
+def test_errors_advise_commands(said: str, shown: str) -> None:
+    assert as_commands(said) == shown
