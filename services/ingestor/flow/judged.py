@@ -109,7 +109,7 @@ class Judged:
                 "degraded": sorted({*outcome.degraded, *answer.degraded, *degraded}),
                 "reviews": reviews,
                 "timings_ms": {**outcome.timings_ms, **timings, "ask.client": round(total_ms, 1)},
-                "seq": answer.index.seq,
+                "seq": outcome.seq if answer.index.id is None else answer.index.seq,
             }
         )
 

@@ -17,6 +17,7 @@ from services.shared.evaluation.reviewers.judging import JudgePrompt
 from tests.unit.ingestor.fake_golden import FakeGoldenContent
 
 TEXT = "The pool opens at seven. Towels are lent at the desk."
+NO_INDEX = {"id": None, "embedder": None, "seq": 0}
 INDEX = {"id": "i1", "embedder": "e", "seq": 1}
 
 
@@ -28,6 +29,8 @@ class FakeSystem:
         self.asked: list[AskRequest] = []
         self.errors: dict[str, RagstoneError] = {}
         self.live_text = TEXT
+        self.unasked: set[str] = set()
+        """Questions that are declined before anything is searched."""
         self.quote = "The pool opens at seven."
         self.spaces: list[SpaceId] = []
         self.describe_error: RagstoneError | None = None
@@ -70,7 +73,7 @@ class FakeSystem:
                 "reason": None if answered else "nothing_relevant", "confidence": 0.9 if answered else 0.1,
                 "citations": [citation] if answered else [], "claims": [claim] if answered else [],
                 "sub_questions": [], "passages_used": [], "degraded": [],
-                "model": {"writer": "openai", "name": "small-writer"}, "index": INDEX,
+                "model": {"writer": "openai", "name": "small-writer"}, "index": NO_INDEX if request.question in self.unasked else INDEX,
                 "timings_ms": {"total": 30.0}, "trace_id": "t", "trace": None,
             }
         )  # fmt: skip

@@ -99,6 +99,19 @@ def test_a_judge_is_asked_about_the_system_as_it_stands_only() -> None:
     assert len(judge.asked) == 2, "once for accuracy, once for validity"
 
 
+def test_an_answer_that_nobody_searched_for_saw_no_documents_change() -> None:
+    scene = Scene()
+    scene.records.order([POOL, CAKE])
+    scene.system.unasked = {CAKE.text}
+    scene.run()
+    assert (scene.outcome("q1").seq, scene.outcome("q2").seq) == (1, 1)
+    answers = Scene()
+    answers.records.order([CAKE], subject="answers")
+    answers.system.unasked = {CAKE.text}
+    answers.run()
+    assert answers.outcome("q2").seq is None
+
+
 def test_half_of_the_system_is_evaluated_alone() -> None:
     scene = Scene()
     scene.records.order([POOL], subject="retrieval")
