@@ -61,6 +61,7 @@ class FakeSystem:
         self._called(request.question)
         self.asked.append(request)
         answered = "pool" in request.question
+        index = NO_INDEX if request.question in self.unasked else INDEX
         citation = {
             "n": 1, "document_id": "pool.md", "version": "v", "title": "Pool", "source": None, "section": "Hours",
             "type": None, "chunk_id": "v-00000", "start": 0, "end": len(self.quote), "quote": self.quote, "url": "/x",
@@ -73,7 +74,7 @@ class FakeSystem:
                 "reason": None if answered else "nothing_relevant", "confidence": 0.9 if answered else 0.1,
                 "citations": [citation] if answered else [], "claims": [claim] if answered else [],
                 "sub_questions": [], "passages_used": [], "degraded": [],
-                "model": {"writer": "openai", "name": "small-writer"}, "index": NO_INDEX if request.question in self.unasked else INDEX,
+                "model": {"writer": "openai", "name": "small-writer"}, "index": index,
                 "timings_ms": {"total": 30.0}, "trace_id": "t", "trace": None,
             }
         )  # fmt: skip
