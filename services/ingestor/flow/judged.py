@@ -8,7 +8,7 @@ from services.ingestor.ports.evaluation import Judge, Likeness, SystemUnderTest
 from services.shared.contracts.answers import Answer, AnswerStatus, AskRequest
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.evaluation import EvaluationRequest, Outcome, Review, Subject, Variant
-from services.shared.contracts.golden import Question
+from services.shared.contracts.golden import Behaviour, Question
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.contracts.search import SearchRequest, SearchResponse
 from services.shared.evaluation.rankings import Found, Gold, gate_right, locate, ranked_items, retrieval_values
@@ -118,8 +118,8 @@ class Judged:
         reviews: list[Review | None] = [checks.check(question, answer, self._quotes_hold(answer))]
         degraded: list[str] = []
         if answer.status == AnswerStatus.ANSWERED:
-            case = accuracy.AccuracyCase(question.text, question.expected, question.facts, question.needed, answer.text)
-            reviews += [accuracy.by_rule(case), self._accuracy_by_embedding(case)]
+            case = _case(question, answer)
+            reviews += [] if case is None else [accuracy.by_rule(case), self._accuracy_by_embedding(case)]
             reviews += [validity.by_rule(answer.text), self._validity_by_embedding(answer.text)]
             if by_judge and self._judge is not None:
                 judged, degraded = self._by_judge(self._judge, case, answer)
@@ -135,13 +135,15 @@ class Judged:
         near = self._likeness(text, [*sound, *unsound])
         return validity.by_embedding(near[: len(sound)], near[len(sound) :])
 
-    def _by_judge(self, judge: Judge, case: accuracy.AccuracyCase, answer: Answer) -> tuple[list[Review], list[str]]:
+    def _by_judge(
+        self, judge: Judge, case: accuracy.AccuracyCase | None, answer: Answer
+    ) -> tuple[list[Review], list[str]]:
         """The judge's reviews; none of an answer that it wrote itself."""
         if answer.model.name and same_model(answer.model.name, judge.name):
             return [], [JUDGE_WROTE]
         try:
             reviews = [judging.read_validity(judge.ask(judging.validity_prompt(answer.text)))]
-            if case.expected or case.facts:
+            if case is not None:
                 reviews.insert(0, judging.read_accuracy(judge.ask(judging.accuracy_prompt(case))))
         except (RagstoneError, ValueError):
             return [], [JUDGE_AWAY]
@@ -180,6 +182,13 @@ class Judged:
 def finite(values: Mapping[str, float]) -> dict[str, float]:
     """Without numbers that are none: one NaN would make every mean NaN."""
     return {name: value for name, value in values.items() if math.isfinite(value)}
+
+
+def _case(question: Question, answer: Answer) -> accuracy.AccuracyCase | None:
+    """What accuracy may see; None where no answer is right, or nothing says which."""
+    if question.behaviour is not Behaviour.ANSWER or not (question.expected or question.facts):
+        return None
+    return accuracy.AccuracyCase(question.text, question.expected, question.facts, question.needed, answer.text)
 
 
 def _writer(answer: Answer) -> str | None:

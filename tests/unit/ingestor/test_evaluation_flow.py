@@ -112,6 +112,16 @@ def test_an_answer_that_nobody_searched_for_saw_no_documents_change() -> None:
     assert answers.outcome("q2").seq is None
 
 
+def test_where_no_answer_is_right_none_is_compared_with_what_is_expected() -> None:
+    scene = Scene(FakeJudge())
+    silent = Question(id="q3", text="Is the pool haunted?", behaviour=Behaviour.ABSTAIN, expected="Nothing says so.")
+    scene.records.order([silent])
+    scene.run()
+    assert scene.outcome("q3").status == "answered"
+    assert {review.reviewer for review in scene.outcome("q3").reviews} == {"checks", "validity"}
+    assert scene.outcome("q3").values["score"] == -1.0
+
+
 def test_half_of_the_system_is_evaluated_alone() -> None:
     scene = Scene()
     scene.records.order([POOL], subject="retrieval")
