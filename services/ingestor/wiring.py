@@ -32,8 +32,8 @@ from services.ingestor.settings import IngestorSettings
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.kit.events import JobEventSender
-from services.shared.kit.http_app import product_version
 from services.shared.kit.queue import impatient_bell
+from services.shared.kit.version import product_version
 from services.shared.models.loader import LazyEmbedder
 
 

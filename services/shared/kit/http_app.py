@@ -3,7 +3,6 @@
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -16,6 +15,7 @@ from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
 from services.shared.contracts.health import Health, Readiness
 from services.shared.kit.logs import get_logger
 from services.shared.kit.request_context import REQUEST_ID_HEADER, enter_request, request_id
+from services.shared.kit.version import product_version
 
 log = get_logger(__name__)
 
@@ -30,14 +30,6 @@ _CODE_OF_STATUS = {
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 ReadyCheck = Callable[[FastAPI], Awaitable[Readiness]]
-
-
-def product_version() -> str:
-    """Version of the installed distribution."""
-    try:
-        return version("ragstone")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def service_app(*, service: str, title: str, lifespan: Lifespan, ready: ReadyCheck) -> FastAPI:
