@@ -1,52 +1,11 @@
 """An evaluation job: asked once each, reviewed, resumable, compared, and honest about what failed."""
 
-from dataclasses import replace
-
 import pytest
 
-from services.ingestor.flow.judged import JUDGE_WROTE
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.evaluation import Evaluation, Outcome
-from services.shared.contracts.golden import Behaviour, GoldSpan, Question
-from services.shared.contracts.ids import JobId
-from services.shared.contracts.jobs import JobKind, JobState
+from services.shared.contracts.jobs import JobState
 from services.shared.evaluation.variants import LADDER
-from tests.unit.ingestor.fake_evaluation import FakeJudge, FakeRecords, FakeSystem, evaluation_tools
-from tests.unit.ingestor.fakes import World
-
-POOL = Question(
-    id="q1",
-    text="When does the pool open?",
-    kind="factual_recall",
-    expected="The pool opens at seven.",
-    facts=[["at seven"]],
-    gold=[GoldSpan(document_id="pool.md", quote="The pool opens at seven.")],
-)
-CAKE = Question(id="q2", text="How do I bake a cake?", kind="boundaries", behaviour=Behaviour.ABSTAIN)
-
-
-class Scene:
-    def __init__(self, judge: FakeJudge | None = None) -> None:
-        self.world = World()
-        self.records, self.system, self.judge = FakeRecords(), FakeSystem(), judge
-        tools = replace(self.world.tools, evaluation=evaluation_tools(self.records, self.system, judge))
-        self.worker = type(self.world.worker)(tools)
-
-    def queue(self, payload_id: str = "e1") -> JobId:
-        return self.world.catalog.queue(JobKind.EVALUATION, {"evaluation_id": payload_id})
-
-    def run(self) -> tuple[JobId, JobState]:
-        job_id = self.queue()
-        self.worker.answer(job_id)
-        return job_id, self.world.state(job_id)
-
-    @property
-    def evaluation(self) -> Evaluation:
-        assert self.records.finished is not None
-        return self.records.finished[0]
-
-    def outcome(self, question_id: str, variant: str = "full") -> Outcome:
-        return self.records.stored[question_id, variant]
+from tests.unit.ingestor.evaluation_scene import CAKE, POOL, Scene
 
 
 def test_every_question_is_searched_and_asked_once_and_counted() -> None:
@@ -91,14 +50,6 @@ def test_a_quote_has_to_stand_at_its_place_in_the_version_that_is_cited() -> Non
     assert replaced.outcome("q1").values["checks"] == 1.0, "the cited version is what counts, not the live one"
 
 
-def test_a_judge_is_asked_about_the_system_as_it_stands_only() -> None:
-    judge = FakeJudge()
-    scene = Scene(judge)
-    scene.records.order([POOL], subject="answers", ablate=True)
-    scene.run()
-    assert len(judge.asked) == 2, "once for accuracy, once for validity"
-
-
 def test_an_answer_that_nobody_searched_for_saw_no_documents_change() -> None:
     scene = Scene()
     scene.records.order([POOL, CAKE])
@@ -110,16 +61,6 @@ def test_an_answer_that_nobody_searched_for_saw_no_documents_change() -> None:
     answers.system.unasked = {CAKE.text}
     answers.run()
     assert answers.outcome("q2").seq is None
-
-
-def test_where_no_answer_is_right_none_is_compared_with_what_is_expected() -> None:
-    scene = Scene(FakeJudge())
-    silent = Question(id="q3", text="Is the pool haunted?", behaviour=Behaviour.ABSTAIN, expected="Nothing says so.")
-    scene.records.order([silent])
-    scene.run()
-    assert scene.outcome("q3").status == "answered"
-    assert {review.reviewer for review in scene.outcome("q3").reviews} == {"checks", "validity"}
-    assert scene.outcome("q3").values["score"] == -1.0
 
 
 def test_half_of_the_system_is_evaluated_alone() -> None:
@@ -214,73 +155,6 @@ def test_a_gateway_that_is_away_puts_the_job_off_and_keeps_what_was_asked() -> N
     scene.worker.answer(job_id)
     assert scene.world.state(job_id) is JobState.SUCCEEDED
     assert [one.question for one in scene.system.asked] == [POOL.text, CAKE.text]
-
-
-def test_a_judge_reviews_beside_the_rules_and_their_agreement_is_reported() -> None:
-    scene = Scene(FakeJudge())
-    scene.records.order([POOL, CAKE])
-    scene.run()
-    by = {(review.reviewer, review.by) for review in scene.outcome("q1").reviews}
-    assert {("accuracy", "judge"), ("validity", "judge"), ("accuracy", "rule")} <= by
-    assert not any(review.by == "judge" for review in scene.outcome("q2").reviews), "there is no answer to judge"
-    assert any({one.first, one.second} == {"rule", "judge"} for one in scene.evaluation.agreement)
-    assert scene.evaluation.system["judge"] == "a-judge"
-
-
-def test_reviewers_do_not_see_what_is_not_theirs() -> None:
-    judge = FakeJudge()
-    scene = Scene(judge)
-    scene.records.order([POOL])
-    scene.run()
-    about_validity = [prompt for prompt in judge.asked if POOL.text not in prompt.user]
-    assert len(about_validity) == len(judge.asked) - 1 == 1
-    assert str(POOL.expected) not in about_validity[0].system
-    about_accuracy = next(prompt for prompt in judge.asked if POOL.text in prompt.user)
-    assert "pool.md" not in about_accuracy.user, "neither sources nor passages"
-
-
-@pytest.mark.parametrize("name", ["small-writer", "/models/Small-Writer.gguf"])
-def test_the_model_that_wrote_never_judges(name: str) -> None:
-    scene = Scene(FakeJudge(name=name))
-    scene.records.order([POOL])
-    job_id, _ = scene.run()
-    assert not any(review.by == "judge" for review in scene.outcome("q1").reviews)
-    assert JUDGE_WROTE in scene.outcome("q1").degraded
-    assert "wrote 1 of 1 answers" in str(scene.world.catalog.warnings[job_id])
-
-
-def test_a_judge_that_goes_away_in_the_middle_is_told() -> None:
-    judge = FakeJudge()
-    judge.lost = RagstoneError(ErrorCode.JUDGE_UNAVAILABLE, "The judge did not answer in time.")
-    scene = Scene(judge)
-    scene.records.order([POOL, CAKE])
-    job_id, state = scene.run()
-    assert state is JobState.SUCCEEDED
-    assert "no verdict on 1 of 1 answers" in str(scene.world.catalog.warnings[job_id])
-
-
-def test_a_judge_that_is_away_costs_a_warning_and_nothing_else() -> None:
-    judge = FakeJudge()
-    judge.away = RagstoneError(ErrorCode.JUDGE_UNAVAILABLE, "The judge at http://j cannot be reached.")
-    scene = Scene(judge)
-    scene.records.order([POOL])
-    job_id, state = scene.run()
-    assert state is JobState.SUCCEEDED
-    assert "no verdict on 1 of 1 answers" in str(scene.world.catalog.warnings[job_id])
-    assert scene.evaluation.system["judge"] is None
-
-
-def test_a_judge_that_is_back_in_a_later_slice_is_told_for_what_it_missed() -> None:
-    judge = FakeJudge()
-    judge.away = RagstoneError(ErrorCode.JUDGE_UNAVAILABLE, "The judge at http://j cannot be reached.")
-    scene = Scene(judge)
-    scene.records.order([POOL, POOL.model_copy(update={"id": "q9"})], subject="answers")
-    scene.system.after_call = lambda: setattr(scene.world.clock, "now", scene.world.clock.now + 30)
-    job_id, _ = scene.run()
-    judge.away = None
-    scene.worker.answer(job_id)
-    assert "no verdict on 1 of 2 answers" in str(scene.world.catalog.warnings[job_id])
-    assert scene.evaluation.system["judge"] == "a-judge"
 
 
 def test_a_loss_beyond_chance_against_an_earlier_run_is_vetoed() -> None:
