@@ -6,13 +6,14 @@ The whole of it takes minutes (`make test-veto`); `make test` plants the faults 
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from services.shared.contracts.evaluation import Comparison
-from tests.e2e.stack import ROOT, Stack, running_stack
+from tests.e2e.stack import ROOT, Stack, running_stack, until
 
 QUESTIONS = ROOT / "evals" / "questions.jsonl"
 FAULTS = Path(__file__).parent / "faults"
@@ -61,6 +62,15 @@ class Untouched:
     evaluation: Path
 
 
+@contextmanager
+def over_the_corpus(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Stack]:
+    """A stack that has ingested the whole of the sample corpus."""
+    with running_stack(folder, settings, "--ingest", str(ROOT / "corpus")) as stack:
+        until(lambda: "Ragstone runs at" in stack.said(), WAIT_S)
+        assert "0 failed" in stack.said(), stack.said()
+        yield stack
+
+
 def evaluate(stack: Stack, folder: Path) -> Path:
     """Ask everything of retrieval; where the result is."""
     run = stack.ragstone("eval", "retrieval", "--questions", str(QUESTIONS), "--out", str(folder), timeout_s=WAIT_S)
@@ -81,14 +91,14 @@ def vetoed(stack: Stack, before: Path, after: Path) -> Comparison | None:
 def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Untouched]:
     """A stack over the sample corpus."""
     folder = tmp_path_factory.mktemp("untouched")
-    with running_stack(folder / "state", None, "--ingest", str(ROOT / "corpus")) as stack:
+    with over_the_corpus(folder / "state") as stack:
         yield Untouched(stack, evaluate(stack, folder / "first"))
 
 
 @pytest.mark.parametrize("name", REGRESSIONS if WHOLE else QUICK)
 def test_a_seeded_regression_is_vetoed(name: str, untouched: Untouched, tmp_path: Path) -> None:
     settings = REGRESSIONS[name](tmp_path)
-    with running_stack(tmp_path / "state", settings, "--ingest", str(ROOT / "corpus")) as broken:
+    with over_the_corpus(tmp_path / "state", settings) as broken:
         after = evaluate(broken, tmp_path / "after")
         compared = vetoed(broken, untouched.evaluation, after)
     assert compared is not None, f"nobody noticed: {name}"
