@@ -56,9 +56,10 @@ REGRESSIONS: Mapping[str, Settings] = {
 
 @dataclass(frozen=True)
 class Untouched:
-    """The system as it should be, and how the questions come out there."""
+    """The system as it should be, the questions, and how they come out there."""
 
     stack: Stack
+    questions: Path
     evaluation: Path
 
 
@@ -71,9 +72,22 @@ def over_the_corpus(folder: Path, settings: Mapping[str, str] | None = None) -> 
         yield stack
 
 
-def evaluate(stack: Stack, folder: Path) -> Path:
+def with_made_ones(stack: Stack, folder: Path) -> Path:
+    """The questions written for the corpus and those made from it by rule: 68 with passages are too few to tell a
+    ranking that lost one of its two lists."""
+    made, both = folder / "made.yaml", folder / "questions.jsonl"
+    words = (["golden", "make", "--limit", "300", "--out", str(made)], ["golden", "import", str(made)])
+    for command in (*words, ["golden", "import", str(QUESTIONS)], ["golden", "export", str(both)]):
+        if command[1] == "import" and command[2] == str(made):
+            made.write_text(made.read_text(encoding="utf-8").replace("keep: undecided", "keep: yes"), encoding="utf-8")
+        run = stack.ragstone(*command)
+        assert run.returncode == 0, run.stdout + run.stderr
+    return both
+
+
+def evaluate(stack: Stack, questions: Path, folder: Path) -> Path:
     """Ask everything of retrieval; where the result is."""
-    run = stack.ragstone("eval", "retrieval", "--questions", str(QUESTIONS), "--out", str(folder), timeout_s=WAIT_S)
+    run = stack.ragstone("eval", "retrieval", "--questions", str(questions), "--out", str(folder), timeout_s=WAIT_S)
     assert run.returncode == 0, run.stdout + run.stderr
     return folder / "evaluation.json"
 
@@ -92,19 +106,20 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Untouched]:
     """A stack over the sample corpus."""
     folder = tmp_path_factory.mktemp("untouched")
     with over_the_corpus(folder / "state") as stack:
-        yield Untouched(stack, evaluate(stack, folder / "first"))
+        questions = with_made_ones(stack, folder)
+        yield Untouched(stack, questions, evaluate(stack, questions, folder / "first"))
 
 
 @pytest.mark.parametrize("name", REGRESSIONS if WHOLE else QUICK)
 def test_a_seeded_regression_is_vetoed(name: str, untouched: Untouched, tmp_path: Path) -> None:
     settings = REGRESSIONS[name](tmp_path)
     with over_the_corpus(tmp_path / "state", settings) as broken:
-        after = evaluate(broken, tmp_path / "after")
+        after = evaluate(broken, untouched.questions, tmp_path / "after")
         compared = vetoed(broken, untouched.evaluation, after)
     assert compared is not None, f"nobody noticed: {name}"
 
 
 def test_the_untouched_system_is_not_vetoed_however_often_it_is_asked(untouched: Untouched, tmp_path: Path) -> None:
     for n in range(REPEATS):
-        again = evaluate(untouched.stack, tmp_path / str(n))
+        again = evaluate(untouched.stack, untouched.questions, tmp_path / str(n))
         assert vetoed(untouched.stack, untouched.evaluation, again) is None

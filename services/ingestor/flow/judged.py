@@ -11,7 +11,7 @@ from services.shared.contracts.evaluation import EvaluationRequest, Outcome, Rev
 from services.shared.contracts.golden import Behaviour, Question
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.contracts.search import SearchRequest, SearchResponse
-from services.shared.evaluation.rankings import Found, Gold, gate_right, locate, ranked_items, retrieval_values
+from services.shared.evaluation.rankings import Found, Gold, gate_values, locate, ranked_items, retrieval_values
 from services.shared.evaluation.reviewers import accuracy, checks, judging, validity
 from services.shared.evaluation.scoring import answer_values
 from services.shared.evaluation.variants import FULL
@@ -76,11 +76,10 @@ class Judged:
         total_ms = 1000 * (self._clock() - began)
         found = [Found(one.document_id, one.start, one.end) for one in response.passages]
         values = retrieval_values(ranked_items(found, golds), golds, depth=self._request.top_k)
-        right = gate_right(question.behaviour, response.verdict.gate)
         timings = {f"search.{stage}": ms for stage, ms in response.timings_ms.items()}
         return outcome.model_copy(
             update={
-                "values": finite({**values, **({} if right is None else {"gate_right": right})}),
+                "values": finite({**values, **gate_values(question.behaviour, response.verdict.gate)}),
                 "gate": response.verdict.gate,
                 "answerable": response.verdict.answerable,
                 "ranking": _ranking(response),

@@ -50,7 +50,9 @@ _TABLE = (
     Metric("recall@10", "Gold passages among the first 10", Subject.RETRIEVAL, always=True),
     Metric("recall@100", "Gold passages among the first 100", Subject.RETRIEVAL, always=True),
     Metric("mrr", "Reciprocal rank of the first gold passage", Subject.RETRIEVAL, always=True),
-    Metric("gate_right", "Gate verdicts that fit", Subject.RETRIEVAL, veto=True, always=True),
+    Metric("gate_right", "Gate verdicts that fit", Subject.RETRIEVAL, always=True),
+    Metric("gate_passes", "Answerable questions that the gate lets through", Subject.RETRIEVAL, veto=True, always=True),
+    Metric("gate_stops", "Unanswerable questions that the gate stops", Subject.RETRIEVAL, veto=True, always=True),
     Metric("errors", "Questions that could not be asked", Subject.ALL, higher_is_better=False),
 )
 

@@ -178,3 +178,12 @@ def gate_right(behaviour: Behaviour, gate: str | None) -> float | None:
     if gate is None or behaviour is Behaviour.DECLINE:
         return None
     return float((gate != "poor") == (behaviour is Behaviour.ANSWER))
+
+
+def gate_values(behaviour: Behaviour, gate: str | None) -> dict[str, float]:
+    """``gate_right``, and the same apart for what can be answered and what cannot: a gate that is off gains in the one
+    what it loses in the other, and the sum would not tell."""
+    right = gate_right(behaviour, gate)
+    if right is None:
+        return {}
+    return {"gate_right": right, "gate_passes" if behaviour is Behaviour.ANSWER else "gate_stops": right}

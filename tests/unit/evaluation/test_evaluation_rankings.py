@@ -11,6 +11,7 @@ from services.shared.evaluation.rankings import (
     Found,
     Gold,
     gate_right,
+    gate_values,
     locate,
     ranked_items,
     retrieval_values,
@@ -190,3 +191,9 @@ def test_the_gate_lets_through_what_can_be_answered(
     behaviour: Behaviour, gate: str | None, right: float | None
 ) -> None:
     assert gate_right(behaviour, gate) == right
+
+
+def test_what_the_gate_lets_through_and_what_it_stops_are_told_apart() -> None:
+    assert gate_values(Behaviour.ANSWER, "good") == {"gate_right": 1.0, "gate_passes": 1.0}
+    assert gate_values(Behaviour.ABSTAIN, "good") == {"gate_right": 0.0, "gate_stops": 0.0}
+    assert gate_values(Behaviour.DECLINE, "good") == {}
