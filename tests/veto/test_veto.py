@@ -76,7 +76,10 @@ def with_made_ones(stack: Stack, folder: Path) -> Path:
     """The questions written for the corpus and those made from it by rule: 68 with passages are too few to tell a
     ranking that lost one of its two lists."""
     made, both = folder / "made.yaml", folder / "questions.jsonl"
-    words = (["golden", "make", "--limit", "300", "--out", str(made)], ["golden", "import", str(made)])
+    words = (
+        ["golden", "make", "--limit", "300" if WHOLE else "100", "--out", str(made)],
+        ["golden", "import", str(made)],
+    )
     for command in (*words, ["golden", "import", str(QUESTIONS)], ["golden", "export", str(both)]):
         if command[1] == "import" and command[2] == str(made):
             made.write_text(made.read_text(encoding="utf-8").replace("keep: undecided", "keep: yes"), encoding="utf-8")
