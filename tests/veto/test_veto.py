@@ -77,7 +77,7 @@ def with_made_ones(stack: Stack, folder: Path) -> Path:
     ranking that lost one of its two lists."""
     made, both = folder / "made.yaml", folder / "questions.jsonl"
     words = (
-        ["golden", "make", "--limit", "300" if WHOLE else "100", "--out", str(made)],
+        ["golden", "make", "--limit", "300", "--out", str(made)],
         ["golden", "import", str(made)],
     )
     for command in (*words, ["golden", "import", str(QUESTIONS)], ["golden", "export", str(both)]):
@@ -109,7 +109,7 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Untouched]:
     """A stack over the sample corpus."""
     folder = tmp_path_factory.mktemp("untouched")
     with over_the_corpus(folder / "state") as stack:
-        questions = with_made_ones(stack, folder)
+        questions = with_made_ones(stack, folder) if WHOLE else QUESTIONS
         yield Untouched(stack, questions, evaluate(stack, questions, folder / "first"))
 
 
