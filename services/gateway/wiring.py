@@ -5,6 +5,7 @@ import uuid
 from dataclasses import dataclass
 
 from services.gateway.adapters.answers import RedisAnswers
+from services.gateway.adapters.catalog.calibrations import CatalogCalibrations
 from services.gateway.adapters.catalog.documents import CatalogDocuments
 from services.gateway.adapters.catalog.evaluations import CatalogEvaluations
 from services.gateway.adapters.catalog.feedback import CatalogFeedback
@@ -18,6 +19,7 @@ from services.gateway.adapters.profile import load_profile
 from services.gateway.adapters.queue import WorkerBell
 from services.gateway.adapters.retriever import HttpRetriever
 from services.gateway.flow.ask import AskFlow
+from services.gateway.flow.calibrate import CalibrateFlow
 from services.gateway.flow.curate import CurateFlow
 from services.gateway.flow.evaluate import EvaluateFlow
 from services.gateway.flow.find import FindFlow
@@ -25,6 +27,7 @@ from services.gateway.flow.jobs import JobFlow
 from services.gateway.flow.judge import JudgeFlow
 from services.gateway.flow.submit import SubmitFlow
 from services.gateway.ports.answering import Answers, Generator, LiveTexts, Retriever
+from services.gateway.ports.calibration import Calibrations
 from services.gateway.ports.documents import Documents, Originals
 from services.gateway.ports.evaluation import Evaluations, FeedbackBook, Golden
 from services.gateway.ports.jobs import Bell, JobNews, Jobs
@@ -52,6 +55,7 @@ class Outside:
     evaluations: Evaluations
     golden: Golden
     feedback: FeedbackBook
+    calibrations: Calibrations
     answers: Answers
     originals: Originals
     bell: Bell
@@ -71,12 +75,14 @@ class Gateway:
     watch: JobFlow
     evaluate: EvaluateFlow
     curate: CurateFlow
+    calibrate: CalibrateFlow
     judge: JudgeFlow
     documents: Documents
     jobs: Jobs
     evaluations: Evaluations
     golden: Golden
     feedback: FeedbackBook
+    calibrations: Calibrations
     originals: Originals
     parts: Parts
 
@@ -118,12 +124,14 @@ def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) ->
             evaluations=outside.evaluations, bell=outside.bell, question_max_chars=settings.question_max_chars
         ),
         curate=CurateFlow(golden=outside.golden, bell=outside.bell, question_max_chars=settings.question_max_chars),
+        calibrate=CalibrateFlow(calibrations=outside.calibrations, bell=outside.bell),
         judge=JudgeFlow(answers=outside.answers, feedback=outside.feedback, keep_s=settings.answer_keep_s),
         documents=outside.documents,
         jobs=outside.jobs,
         evaluations=outside.evaluations,
         golden=outside.golden,
         feedback=outside.feedback,
+        calibrations=outside.calibrations,
         originals=outside.originals,
         parts=outside.parts,
     )
@@ -133,7 +141,7 @@ class Wiring:
     """The real adapters, with what has to be opened before the first request and closed after the last."""
 
     def __init__(self, settings: GatewaySettings) -> None:
-        state, redis, services = StateSettings(), RedisSettings(), ServiceSettings()
+        state, redis, services, jobs = StateSettings(), RedisSettings(), ServiceSettings(), JobSettings()
         self._catalog = Catalog(state.catalog_url)
         self._events = JobEventListener(redis)
         self._answers = RedisAnswers(redis, keep_s=settings.answer_keep_s)
@@ -158,9 +166,10 @@ class Wiring:
             evaluations=CatalogEvaluations(self._catalog),
             golden=CatalogGolden(self._catalog),
             feedback=CatalogFeedback(self._catalog),
+            calibrations=CatalogCalibrations(self._catalog, jobs.calibrate_again_share),
             answers=self._answers,
             originals=BlobOriginals(Blobs(state.blob_dir), self._catalog),
-            bell=WorkerBell(impatient_bell(redis, JobSettings()), self._catalog),
+            bell=WorkerBell(impatient_bell(redis, jobs), self._catalog),
             news=self._events,
             parts=LiveParts(
                 catalog=self._catalog,

@@ -9,22 +9,26 @@ from celery.exceptions import SoftTimeLimitExceeded
 from services.ingestor.adapters.background import one_behind
 from services.ingestor.adapters.batch_ledger import CatalogBatchLedger
 from services.ingestor.adapters.bell import PatientBell
+from services.ingestor.adapters.calibrations import CatalogCalibrationContent, CatalogCalibrations
 from services.ingestor.adapters.embedder import ModelEmbedder
 from services.ingestor.adapters.evaluations import CatalogEvaluations
 from services.ingestor.adapters.gateway import GatewayAsClient
 from services.ingestor.adapters.golden_content import CatalogGoldenContent
 from services.ingestor.adapters.housekeeping import CatalogHousekeeping
 from services.ingestor.adapters.judge import HttpJudge
+from services.ingestor.adapters.languages import Languages
 from services.ingestor.adapters.leases import Heartbeats
 from services.ingestor.adapters.ledger import CatalogLedger
 from services.ingestor.adapters.likeness import EmbeddedLikeness
 from services.ingestor.adapters.originals import BlobOriginals
 from services.ingestor.adapters.owner import this_process
 from services.ingestor.adapters.parsers.files import FileParsers
+from services.ingestor.adapters.retriever import Retriever
 from services.ingestor.adapters.rounds import Step
 from services.ingestor.adapters.vectors import ChromaVectors
 from services.ingestor.flow.reconcile import Reconciler
 from services.ingestor.flow.work import Worker
+from services.ingestor.ports.calibration import CalibrationTools
 from services.ingestor.ports.content import Embedder
 from services.ingestor.ports.evaluation import EvaluationTools
 from services.ingestor.ports.tools import Rules, Tools
@@ -34,6 +38,7 @@ from services.shared.catalog.engine import Catalog
 from services.shared.kit.events import JobEventSender
 from services.shared.kit.queue import impatient_bell
 from services.shared.kit.version import product_version
+from services.shared.models.backends import Use
 from services.shared.models.loader import LazyEmbedder
 
 
@@ -47,7 +52,7 @@ def worker() -> Worker:
     """This process's worker. Called in a child process at its first task, so that nothing is shared over a fork."""
     settings = IngestorSettings()
     catalog = Catalog(settings.state.catalog_url)
-    lazy = LazyEmbedder(settings.embedder)
+    lazy = LazyEmbedder(settings.embedder, Use.DOCUMENTS)
     return Worker(tools(settings, catalog, lazy))
 
 
@@ -61,11 +66,17 @@ def tools(settings: IngestorSettings, catalog: Catalog, lazy: LazyEmbedder) -> T
         batches=CatalogBatchLedger(catalog, events, owner, lease_s, now),
         leases=Heartbeats(catalog, owner, lease_s, now),
         originals=BlobOriginals(Blobs(settings.state.blob_dir)),
-        parsers=FileParsers(work.max_document_bytes, SoftTimeLimitExceeded),
+        parsers=FileParsers(work.max_document_bytes, SoftTimeLimitExceeded, Languages().language_of),
         embedder=embedder,
         vectors=ChromaVectors(settings.chroma.chroma_url, catalog, lambda: lazy.get().spec, now),
         bell=_bell(settings),
         evaluation=evaluation_tools(settings, catalog, embedder),
+        calibration=CalibrationTools(
+            finder=Retriever(settings.services.retriever_url, work.ask_timeout_s),
+            content=CatalogCalibrationContent(catalog),
+            records=CatalogCalibrations(catalog),
+            now=now,
+        ),
         one_behind=one_behind,
         clock=time.monotonic,
         rules=Rules(
@@ -118,6 +129,7 @@ def reconciler_steps(settings: IngestorSettings) -> list[Step]:
         stale_after_s=table.sweep_grace_s,
         blob_grace_s=table.blob_grace_s,
         keep_jobs_days=table.keep_jobs_days,
+        calibrate_again_share=settings.jobs.calibrate_again_share,
     )
     vectors = ChromaVectors(settings.chroma.chroma_url, catalog, lambda: lazy.get().spec, now)
     flow = Reconciler(
@@ -134,6 +146,7 @@ def reconciler_steps(settings: IngestorSettings) -> list[Step]:
         Step("look_for_lost_vectors", table.mend_every_s, flow.look_for_lost_vectors),
         Step("mend_vectors", table.reconcile_every_s, flow.mend_vectors),
         Step("sweep_vectors", table.sweep_every_s, flow.sweep_vectors),
+        Step("calibrate_again", table.sweep_every_s, flow.calibrate_again),
         Step("sweep_catalog", table.sweep_every_s, flow.sweep_catalog),
     ]
 

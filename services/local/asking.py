@@ -35,9 +35,9 @@ def ask_aloud(api: Api, console: Console, question: str) -> Answer:
     raise Unreachable(f"{api.url} ended the answer before it was whole; ask again.")
 
 
-def search(api: Api, question: str, top_k: int) -> SearchResponse:
+def search(api: Api, request: SearchRequest) -> SearchResponse:
     """Passages for a question."""
-    return api.search(SearchRequest(question=question, top_k=top_k))
+    return api.search(request)
 
 
 def watch_jobs(

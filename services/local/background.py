@@ -27,17 +27,24 @@ class Work:
 
 
 def wait_for(
-    api: Api, console: Console, work: Work, result: Callable[[], Result], stop: threading.Event
+    api: Api,
+    console: Console,
+    work: Work,
+    result: Callable[[], Result],
+    stop: threading.Event,
+    *,
+    warn: bool = True,
 ) -> tuple[Job, Result]:
     """The job as it succeeded, and the ``result`` that is there then; else the command ends here.
 
-    When ``stop`` is set the server is asked to cancel it, and the exit code is 130.
+    A warning of the job is shown, unless the caller shows what it says (``warn`` is False). When ``stop`` is set the
+    server is asked to cancel it, and the exit code is 130.
     """
     try:
         with show.JobBar(console, work.what) as bar:
             job = follow(api, work.job_id, bar.seen, stop)
         _check_succeeded(api, job, work)
-        if job.warning:
+        if job.warning and warn:
             console.print(job.warning, style="yellow", markup=False, soft_wrap=True)
         return job, patiently(result, stop)
     except Unreachable as error:

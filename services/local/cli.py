@@ -11,6 +11,8 @@ import typer
 
 from services.local.api import Unreachable
 from services.local.commands import documents, questions, stack
+from services.local.commands.calibration import calibrate
+from services.local.commands.critic import critic_app
 from services.local.commands.evaluation import eval_app
 from services.local.commands.feedback import feedback_app
 from services.local.commands.golden import golden_app
@@ -45,6 +47,8 @@ app.command("ask")(questions.ask)
 app.command("search")(questions.search)
 app.command("jobs")(documents.jobs)
 app.add_typer(eval_app, name="eval")
+app.command("calibrate")(calibrate)
+app.add_typer(critic_app, name="critic")
 app.add_typer(golden_app, name="golden")
 app.add_typer(feedback_app, name="feedback")
 app.command("doctor")(stack.doctor_command)

@@ -89,7 +89,7 @@ def _binary(name: str, setting: str, find: Callable[[], str]) -> Finding:
 
 def _model() -> Finding:
     try:
-        from services.shared.models.loader import MINILM, MINILM_PACKAGE, MINILM_SHA256
+        from services.shared.models.source import MINILM, MINILM_PACKAGE, MINILM_SHA256
     except ImportError as error:
         return Finding("model", "fail", f"{error.name} is not installed; run `make setup`")
     spec = importlib.util.find_spec(MINILM_PACKAGE)

@@ -17,7 +17,6 @@ from services.local.state import Run
 from services.shared.contracts.answers import Answer, AnswerStatus, Citation
 from services.shared.contracts.health import Readiness
 from services.shared.contracts.jobs import Job, JobItem, JobList
-from services.shared.contracts.search import SearchResponse
 
 LISTED = 5
 
@@ -159,22 +158,6 @@ def _citation(console: Console, citation: Citation, url: str) -> None:
 def place(title: str, section: str) -> str:
     """Title and section; a section that begins with the title (its first heading) says both."""
     return section if section.startswith(title) else f"{title} > {section}" if section else title
-
-
-def search(console: Console, found: SearchResponse) -> None:
-    """Passages, best first."""
-    for n, passage in enumerate(found.passages, 1):
-        where = place(passage.title, passage.section)
-        console.print(Text.assemble((f"{n}. ", "bold cyan"), (where, "bold"), (f"  {passage.score:.4f}", "dim")))
-        measures = [
-            f"{name} {value:.3f}"
-            for name, value in (("distance", passage.distance), ("bm25", passage.bm25), ("critic", passage.critic))
-            if value is not None
-        ]
-        console.print(Text(f"   {passage.document_id}  {', '.join(measures)}", style="dim"))
-        console.print(Text(f"   {' '.join(passage.text.split())}"))
-    verdict = found.verdict
-    console.print(Text(f"answerable {verdict.answerable:.2f}, gate {verdict.gate}: {verdict.reason}", style="dim"))
 
 
 def jobs(console: Console, found: JobList) -> None:

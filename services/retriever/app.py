@@ -35,12 +35,12 @@ def create_app(
     @app.post("/retrieve")
     async def retrieve(body: RetrieveRequest, request: Request) -> SearchResponse:
         """Passages for a question, and whether they answer it."""
-        return await _while_connected(request, _retriever(request).flow.retrieve(body))
+        return await _while_connected(request, _retriever(request).retrieval.retrieve(body))
 
     @app.post("/score")
     async def score(body: ScoreRequest, request: Request) -> ScoreResponse:
         """How well texts fit a question."""
-        return await _while_connected(request, _retriever(request).flow.score(body))
+        return await _while_connected(request, _retriever(request).scoring.score(body))
 
     return app
 

@@ -1,11 +1,12 @@
 """What finding passages needs from outside."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from services.retriever.domain.hits import Chunk, EmbedderIdentity, Hit, ServingIndex, SpaceState
-from services.shared.contracts.ids import ChunkId, SpaceId
+from services.retriever.domain.hits import Chunk, Covered, EmbedderIdentity, Hit, ServingIndex, SpaceState
+from services.retriever.domain.judged import Candidate, Judged
+from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId
 from services.shared.contracts.search import Filters
 
 Vector = Sequence[float]
@@ -20,15 +21,11 @@ class Embedded:
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """How much of a question's words texts hold.
+class Matched:
+    """One question's BM25 list, and how much of the question its best chunk holds."""
 
-    ``shares``: for each text the share of the question's terms in it, weighted by idf, 0 to 1. ``rarity``: the
-    highest idf among the question's known terms, as a share of the idf of a word that a single chunk holds.
-    """
-
-    shares: list[float]
-    rarity: float
+    hits: list[Hit]
+    covered: Covered
 
 
 class Records(Protocol):
@@ -38,7 +35,10 @@ class Records(Protocol):
         """Where the space stands now; seq 0 for a space that nobody wrote to."""
 
     async def live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
-        """Those of the ids whose version is live now."""
+        """Those of the ids whose version is live now, with their texts."""
+
+    async def chunks_of(self, space: SpaceId, document: DocumentId) -> list[Chunk]:
+        """A document's live chunks in their order; none when the space does not hold it."""
 
     async def count(self, space: SpaceId) -> int:
         """Live chunks of the space."""
@@ -58,21 +58,43 @@ class Vectors(Protocol):
     """The vector store. Raises RagstoneError (vector_store_unavailable, index_incompatible)."""
 
     async def search(
-        self, index: ServingIndex, vectors: Sequence[Vector], k: int, filters: Filters | None
+        self,
+        index: ServingIndex,
+        vectors: Sequence[Vector],
+        k: int,
+        filters: Filters | None,
+        without: Collection[ChunkId] = (),
     ) -> list[list[Hit]]:
-        """For each vector the ``k`` nearest chunks by cosine distance, nearest first; fewer when there are fewer."""
+        """For each vector the ``k`` nearest live chunks by cosine distance, nearest first, none of ``without``;
+        fewer when there are fewer."""
+
+    async def stored(self, index: ServingIndex, ids: Sequence[ChunkId]) -> dict[ChunkId, Vector]:
+        """The vectors of these chunks; one that has none is left out."""
 
     async def complete(self, index: ServingIndex) -> bool:
-        """Has every live chunk of the space a vector? As it was a few seconds ago, so that asking costs nothing."""
+        """Has every live chunk of the space a vector? As it was a few seconds ago; never waits."""
 
 
 class Keywords(Protocol):
     """BM25, caught up with the catalog before it answers. Raises RagstoneError (retriever_unavailable)."""
 
     async def search(
-        self, space: SpaceId, questions: Sequence[str], k: int, filters: Filters | None
-    ) -> list[list[Hit]]:
-        """For each question the ``k`` best chunks by BM25 score, best first, none with a score of zero."""
+        self,
+        space: SpaceId,
+        questions: Sequence[str],
+        k: int,
+        filters: Filters | None,
+        without: Collection[ChunkId] = (),
+    ) -> list[Matched]:
+        """For each question the ``k`` best chunks by BM25 score, best first, none with a score of zero and none of
+        ``without``."""
 
-    async def coverage(self, space: SpaceId, question: str, texts: Sequence[str]) -> Coverage:
-        """How much of the question each text holds."""
+    async def coverage(self, space: SpaceId, question: str, texts: Sequence[str]) -> list[float]:
+        """For each text the share of the question's terms in it, weighted by idf, 0 to 1."""
+
+
+class Critic(Protocol):
+    """A small trained model. Raises RagstoneError (model_unavailable, retriever_unavailable)."""
+
+    async def judge(self, space: SpaceId, question: str, candidates: Sequence[Candidate]) -> Judged:
+        """Is each of the candidates relevant to the question, and do they answer it together?"""

@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
+from services.retriever.domain.fusion import Fusion
 from services.shared.kit.settings import TABLE, ChromaSettings, EmbedderSettings, LogSettings, StateSettings
 
 
@@ -19,9 +20,19 @@ class RetrieverSettings(BaseSettings):
     stage_vector: bool = Field(default=True, description="Search the vectors")
     stage_bm25: bool = Field(default=True, description="Search exact words with BM25")
     stage_gate: bool = Field(default=True, description="Judge the passages; search without the type filter when poor")
+    stage_critic: bool = Field(
+        default=True, description="Drop passages that a small trained model holds for irrelevant"
+    )
     stage_diversity: bool = Field(default=True, description="Keep near-copies and single documents from crowding")
-    gate_distance: float = Field(
-        default=0.55, ge=0, le=2, description="Cosine distance above which the nearest passage is poor"
+    fusion: Fusion | None = Field(
+        default=None,
+        description="rrf (by ranks) or relative (by scores); null is what calibration chose, else relative",
+    )
+    gate_distance: float | None = Field(
+        default=None,
+        ge=0,
+        le=2,
+        description="Cosine distance above which the nearest passage is poor; null is the calibrated one, else 0.55",
     )
     gate_coverage: float = Field(
         default=0.7,
@@ -29,11 +40,26 @@ class RetrieverSettings(BaseSettings):
         le=1,
         description="Share of the question's terms, weighted by rarity, in one passage that makes it good nevertheless",
     )
-    bm25_floor: float = Field(
-        default=0.1,
+    bm25_floor: float | None = Field(
+        default=None,
         ge=0,
         le=1,
-        description="A BM25 list whose best passage holds a smaller share of the question's weighted terms is dropped",
+        description="A BM25 list whose best passage holds a smaller share of the question's weighted terms is dropped; "
+        "null is the calibrated share, else 0.1",
+    )
+    critic_cut: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="A passage is dropped when the critic's probability of relevance is smaller; null is the "
+        "calibrated one, else 0.001",
+    )
+    answerable: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The gate is poor when the passages answer with a smaller probability; null is the calibrated one, "
+        "else none",
     )
     embed_waiting: int = Field(
         default=64, ge=1, description="Requests that may wait for the model; questions and texts are counted apart"

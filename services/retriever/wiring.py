@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from services.retriever.adapters.critic import ShippedCritic
 from services.retriever.adapters.embedder import QueuedEmbedder
 from services.retriever.adapters.keywords import Bm25Keywords
 from services.retriever.adapters.readiness import ReadinessCheck
 from services.retriever.adapters.records import CatalogRecords
 from services.retriever.adapters.vectors import ChromaVectors
 from services.retriever.domain.plan import Switches, Tuning
-from services.retriever.flow import Retrieval
+from services.retriever.flow.retrieve import Retrieval
+from services.retriever.flow.score import Scoring
 from services.retriever.settings import RetrieverSettings, Settings
 from services.shared.catalog.engine import Catalog
 from services.shared.models.loader import LazyEmbedder
@@ -22,13 +24,17 @@ from services.shared.models.loader import LazyEmbedder
 class Retriever:
     """The running service, as its doors see it."""
 
-    flow: Retrieval
+    retrieval: Retrieval
+    scoring: Scoring
     readiness: ReadinessCheck
 
 
 @asynccontextmanager
-async def running(settings: Settings) -> AsyncIterator[Retriever]:
-    """Build everything, load the model in the background, and let go of everything at the end."""
+async def running(settings: Settings, *, embedder: LazyEmbedder | None = None) -> AsyncIterator[Retriever]:
+    """Build everything, load the model in the background, and let go of everything at the end.
+
+    ``embedder`` is one whose loading was begun before.
+    """
     own = settings.own
     catalog = Catalog(settings.state.catalog_url)
     records = CatalogRecords(catalog)
@@ -36,27 +42,31 @@ async def running(settings: Settings) -> AsyncIterator[Retriever]:
         catalog, settings.chroma.chroma_url, timeout_s=own.vector_timeout_s, open_limit=own.open_spaces
     )
     keywords = Bm25Keywords(catalog, settings.snapshot_dir, open_limit=own.open_spaces)
-    embedder = QueuedEmbedder(
-        LazyEmbedder(settings.embedder), waiting_limit=own.embed_waiting, batch=settings.embedder.embed_batch
+    model = QueuedEmbedder(
+        embedder or LazyEmbedder(settings.embedder),
+        waiting_limit=own.embed_waiting,
+        batch=settings.embedder.embed_batch,
     )
-    flow = Retrieval(
+    retrieval = Retrieval(
         records=records,
-        embedder=embedder,
+        embedder=model,
         vectors=vectors,
         keywords=keywords,
+        critic=ShippedCritic(keywords),
         tuning=tuning_of(own),
         clock=time.perf_counter,
     )
-    readiness = ReadinessCheck(embedder, records, vectors)
-    embedder.start()
+    readiness = ReadinessCheck(model, records, vectors)
+    model.start()
     preparing = asyncio.create_task(readiness.prepare())
     try:
-        yield Retriever(flow=flow, readiness=readiness)
+        yield Retriever(retrieval, Scoring(embedder=model, keywords=keywords), readiness)
     finally:
         preparing.cancel()
         with suppress(asyncio.CancelledError):
             await preparing
-        await asyncio.to_thread(embedder.close)
+        await asyncio.to_thread(model.close)
+        await asyncio.to_thread(keywords.close)
         catalog.close()
 
 
@@ -64,9 +74,16 @@ def tuning_of(own: RetrieverSettings) -> Tuning:
     """The settings that decide about passages."""
     return Tuning(
         switches=Switches(
-            vector=own.stage_vector, bm25=own.stage_bm25, gate=own.stage_gate, diversity=own.stage_diversity
+            vector=own.stage_vector,
+            bm25=own.stage_bm25,
+            gate=own.stage_gate,
+            critic=own.stage_critic,
+            diversity=own.stage_diversity,
         ),
+        fusion=own.fusion,
         gate_distance=own.gate_distance,
         gate_coverage=own.gate_coverage,
         bm25_floor=own.bm25_floor,
+        critic_cut=own.critic_cut,
+        answerable=own.answerable,
     )

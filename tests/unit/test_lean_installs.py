@@ -6,7 +6,10 @@ from importlib.metadata import PackageNotFoundError, distribution
 import pytest
 from packaging.requirements import Requirement
 
-HEAVY = {"torch", "numpy", "chromadb", "chromadb-client", "sentence-transformers", "transformers", "rank-bm25"}
+HEAVY = {
+    *("torch", "numpy", "chromadb", "chromadb-client", "sentence-transformers", "transformers", "rank-bm25"),
+    *("onnx", "onnxruntime", "tokenizers"),
+}
 
 
 def canonical(name: str) -> str:

@@ -69,6 +69,14 @@ def passage_holds(passage: Passage, texts: Mapping[TextOf, str]) -> bool:
     return text is not None and text[passage.start : passage.end] == passage.text[passage.lead :]
 
 
+def still_there(passage: Passage, texts: Mapping[TextOf, str]) -> Passage:
+    """The passage without the other places that are not live any more."""
+    if not passage.also_in:
+        return passage
+    there = [also for also in passage.also_in if (also.document_id, also.version) in texts]
+    return passage.model_copy(update={"also_in": there})
+
+
 class Numbering:
     """Gives citations their numbers in order of appearance, one a distinct stretch of a chunk."""
 

@@ -107,7 +107,7 @@ class AskFlow:
         heard = False
         for attempt in range(1, ATTEMPTS + 1):
             yield stage("retrieve")
-            found = await self._find.passages(space, question, search)
+            found = await self._find.passages(space, question, search, only_relevant=True)
             yield SourcesEvent(passages=found.passages)
             draft = _Draft(early_end(AnswerReason.NOTHING_RELEVANT))
             if not must_abstain(found.response.verdict, found.passages):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.gateway.domain.citations import passage_holds
+from services.gateway.domain.citations import passage_holds, still_there
 from services.gateway.domain.cleaning import clean_question, refuse_broken_text
 from services.gateway.ports.answering import Clock, LiveTexts, Retriever
 from services.shared.contracts.ids import SpaceId
@@ -46,8 +46,13 @@ class FindFlow:
         refuse_broken_text(search.filters)
         return clean_question(search.question, self._profile, self._question_max_chars)
 
-    async def passages(self, space: SpaceId, question: str, search: SearchRequest) -> Found:
-        """Asks the retriever, and believes the catalog: a passage that is not live now is dropped."""
+    async def passages(
+        self, space: SpaceId, question: str, search: SearchRequest, *, only_relevant: bool = False
+    ) -> Found:
+        """Asks the retriever, and believes the catalog: a passage that is not live now is dropped.
+
+        ``only_relevant``: what the critic holds for irrelevant is left out, although the page is then not full.
+        """
         began = self._clock()
         request = RetrieveRequest(
             space=space,
@@ -55,7 +60,9 @@ class FindFlow:
             filters=search.filters,
             top_k=search.top_k,
             explain=search.explain,
+            expect=search.expect,
             stages=search.stages,
+            only_relevant=only_relevant,
         )
         response = _saying_fallback(await self._retriever.retrieve(request))
         live = await self.still_live(space, response.passages)
@@ -66,8 +73,9 @@ class FindFlow:
     async def still_live(self, space: SpaceId, passages: Sequence[Passage]) -> list[Passage]:
         """Those of the passages whose version is live at this moment and holds their text."""
         wanted = {(passage.document_id, passage.version) for passage in passages}
-        texts = await self._record.live_texts(space, wanted) if wanted else {}
-        return [passage for passage in passages if passage_holds(passage, texts)]
+        others = {(also.document_id, also.version) for passage in passages for also in passage.also_in}
+        texts = await self._record.live_texts(space, wanted | others) if wanted else {}
+        return [still_there(passage, texts) for passage in passages if passage_holds(passage, texts)]
 
 
 def _saying_fallback(response: SearchResponse) -> SearchResponse:

@@ -27,20 +27,15 @@ class CatalogGoldenContent:
         self._now = now
 
     def documents(self, space: SpaceId, seed: int) -> Iterator[SourceDocument]:
-        for id in shuffled(self._ids(space), seed):
-            with self._catalog.read() as tx:
-                document = documents.get(tx, space, DocumentId(id))
-                # It may have been deleted since its id was read.
-                found = [] if document is None else chunks.chunks_of_version(tx, space, document.version)
-            if document is not None and found:
-                yield _source_document(document, found)
+        for document, found in live_documents(self._catalog, space, seed):
+            yield source_document(document, found)
 
     def known(self, job: ClaimedJob) -> list[Question]:
         with self._catalog.read() as tx:
             row = jobs.find(tx, job.id)
             return [
                 item.question
-                for item in _golden(tx, job.space)
+                for item in golden_questions(tx, job.space)
                 if row is None or item.state is not GoldenState.PROPOSED or item.updated_at < row.created_at
             ]
 
@@ -60,23 +55,36 @@ class CatalogGoldenContent:
             if row is not None:
                 kinds.update(
                     item.question.kind
-                    for item in _golden(tx, job.space)
+                    for item in golden_questions(tx, job.space)
                     if item.updated_at >= row.created_at and item.origin in (GoldenOrigin.RULE, GoldenOrigin.MODEL)
                 )
         return dict(sorted(kinds.items()))
 
-    def _ids(self, space: SpaceId) -> list[str]:
-        ids: list[str] = []
-        cursor: str | None = None
-        with self._catalog.read() as tx:
-            while True:
-                page, cursor = documents.list_live(tx, space, limit=PAGE, cursor=cursor)
-                ids += [document.id for document in page]
-                if cursor is None:
-                    return ids
+
+def live_documents(catalog: Catalog, space: SpaceId, seed: int) -> Iterator[tuple[LiveDocument, list[LiveChunk]]]:
+    """Live documents that have chunks, with them, in an order that the seed decides; each read by itself."""
+    for id in shuffled(_ids(catalog, space), seed):
+        with catalog.read() as tx:
+            document = documents.get(tx, space, DocumentId(id))
+            # It may have been deleted since its id was read.
+            found = [] if document is None else chunks.chunks_of_version(tx, space, document.version)
+        if document is not None and found:
+            yield document, found
 
 
-def _golden(tx: Connection, space: SpaceId) -> Iterator[GoldenQuestion]:
+def _ids(catalog: Catalog, space: SpaceId) -> list[str]:
+    ids: list[str] = []
+    cursor: str | None = None
+    with catalog.read() as tx:
+        while True:
+            page, cursor = documents.list_live(tx, space, limit=PAGE, cursor=cursor)
+            ids += [document.id for document in page]
+            if cursor is None:
+                return ids
+
+
+def golden_questions(tx: Connection, space: SpaceId) -> Iterator[GoldenQuestion]:
+    """Every golden question of the space, page by page."""
     cursor: str | None = None
     while True:
         page = golden.page(tx, space, states=None, flagged=None, limit=PAGE, cursor=cursor)
@@ -86,7 +94,8 @@ def _golden(tx: Connection, space: SpaceId) -> Iterator[GoldenQuestion]:
             return
 
 
-def _source_document(document: LiveDocument, found: Sequence[LiveChunk]) -> SourceDocument:
+def source_document(document: LiveDocument, found: Sequence[LiveChunk]) -> SourceDocument:
+    """A live document as questions are made from it."""
     return SourceDocument(
         document_id=document.id,
         title=document.title,

@@ -8,10 +8,11 @@ from services.ingestor.adapters.catalog_records import claimed_of
 from services.ingestor.adapters.ledger import live_versions
 from services.ingestor.adapters.owner import dead
 from services.ingestor.ports.housekeeping import AtWork
-from services.shared.catalog import chunks, documents, indexes, jobs, spaces
+from services.shared.catalog import calibrations, chunks, documents, indexes, jobs, spaces
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.jobs import JobRow
+from services.shared.contracts.calibration import CalibrationRequest
 from services.shared.contracts.ids import JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import QUEUE_OF, JobKind, JobState, Queue
 from services.shared.kit.events import JobEventSender
@@ -43,6 +44,7 @@ class CatalogHousekeeping:
         stale_after_s: float,
         blob_grace_s: float,
         keep_jobs_days: float,
+        calibrate_again_share: float,
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs
@@ -53,6 +55,7 @@ class CatalogHousekeeping:
         self._stale_after = timedelta(seconds=stale_after_s)
         self._blob_grace_s = blob_grace_s
         self._keep_jobs = timedelta(days=keep_jobs_days)
+        self._calibrate_again_share = calibrate_again_share
 
     def reap(self) -> None:
         with self._catalog.read() as tx:
@@ -126,6 +129,27 @@ class CatalogHousekeeping:
                 total=len(versions),
             )
         log.warning("vectors_lost", space=space, versions=len(versions), job_id=job.id)
+        self._events.changed(job.id)
+        return job.queue, job.id, job.request_id
+
+    def begin_calibrating(self, space: SpaceId) -> tuple[Queue, JobId, str] | None:
+        share = self._calibrate_again_share
+        with self._catalog.read() as tx:
+            if calibrations.due(tx, space, share) is None:
+                return None
+        at_work = self.at_work(space)
+        if at_work.versions or at_work.batch:
+            return None
+        with self._catalog.write() as tx:
+            # Two reconcilers at once: the second one waits here, and sees the first one's job.
+            spaces.lock(tx, space)
+            before = calibrations.due(tx, space, share)
+            if before is None:
+                return None
+            request = CalibrationRequest(risk=before.risk)
+            id, request_id = JobId(uuid.uuid4().hex), uuid.uuid4().hex
+            job = calibrations.order(tx, space, request, id=id, request_id=request_id, now=self._now())
+        log.info("calibration_outdated", space=space, job_id=job.id)
         self._events.changed(job.id)
         return job.queue, job.id, job.request_id
 

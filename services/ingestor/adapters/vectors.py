@@ -70,9 +70,8 @@ class ChromaVectors:
         mine = self._embedder()
         if row.embedder != mine:
             detail = (
-                f"the index of space {space} was made with the embedder {row.embedder.name} "
-                f"({row.embedder.revision[:12]}) and this worker has {mine.name} ({mine.revision[:12]}); "
-                "set RAGSTONE_EMBEDDER to the index's own"
+                f"the index of space {space} was made with {_described(row.embedder)} and this worker has "
+                f"{_described(mine)}; set RAGSTONE_EMBEDDER and its prompts to the index's own"
             )
             raise RagstoneError(ErrorCode.INDEX_INCOMPATIBLE, detail)
 
@@ -81,3 +80,8 @@ class ChromaVectors:
         if known is None or known[0] != row:
             known = self._open[space] = (row, VectorIndex(self._url, row))
         return known[1]
+
+
+def _described(embedder: EmbedderSpec) -> str:
+    prompts = f"prompts {embedder.query_prompt!r} and {embedder.document_prompt!r}"
+    return f"{embedder.name} (revision {embedder.revision[:12]}, dimension {embedder.dimension}, {prompts})"

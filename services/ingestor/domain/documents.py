@@ -1,6 +1,7 @@
 """What a document is on its way in: as it was sent, as it was read, and as it was cut."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,6 +14,8 @@ Span = tuple[int, int]
 """Start and end in the extracted text, Unicode code points, end exclusive."""
 
 ChunkKind = Literal["fact", "negative"]
+
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
 
 METADATA_MAX = 65_536
 """Characters of a document's metadata as JSON: it is read with every listing, and is no place for content."""
@@ -149,11 +152,17 @@ def describe(incoming: Incoming, version_id: VersionId, extracted: Extracted, ch
         tags=storable_lines(tags) or [],
         source=storable_line(incoming.source if incoming.source is not None else extracted.source),
         metadata=metadata,
-        language=extracted.language,
+        language=_said_language(metadata) or extracted.language,
         text=extracted.text,
         chunks=chunks,
         warning=extracted.warning,
     )
+
+
+def _said_language(metadata: Mapping[str, Any]) -> str | None:
+    """What the sender or the front matter calls the language, if it is a BCP 47 tag."""
+    said = (str(metadata[key]).strip() for key in ("language", "lang") if key in metadata)
+    return next((tag for tag in said if _LANGUAGE_TAG.fullmatch(tag)), None)
 
 
 def title_of(incoming: Incoming, extracted: Extracted) -> str:

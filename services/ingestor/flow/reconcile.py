@@ -84,6 +84,13 @@ class Reconciler:
             if self._bell.ring(*job):
                 self._catalog.rung([job[1]])
 
+    def calibrate_again(self) -> None:
+        """Have spaces calibrated anew whose content changed much since they were, once no document is at work."""
+        for space in self._catalog.spaces():
+            job = self._catalog.begin_calibrating(space)
+            if job is not None and self._bell.ring(*job):
+                self._catalog.rung([job[1]])
+
     def _calls_for_a_close_look(self, space: SpaceId) -> bool:
         """A close look reads the whole index; without a sign of loss it is taken now and then only."""
         now = self._clock()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from services.ingestor.flow.batch import BatchIngest
+from services.ingestor.flow.calibrate import Calibrate
 from services.ingestor.flow.cleanup import Cleanup
 from services.ingestor.flow.evaluate import Evaluate
 from services.ingestor.flow.golden import MakeGolden
@@ -32,6 +33,7 @@ class Worker:
             JobKind.MEND: lambda: Mend(tools),
             JobKind.EVALUATION: lambda: Evaluate(tools),
             JobKind.GOLDEN: lambda: MakeGolden(tools, tools.evaluation.content),
+            JobKind.CALIBRATION: lambda: Calibrate(tools),
         }
         self._held: Sequence[ClaimedJob] = ()
 

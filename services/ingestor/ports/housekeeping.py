@@ -38,6 +38,12 @@ class Housekeeping(Protocol):
         None, and no job, while another one of the space waits or runs, and for a while after one failed.
         """
 
+    def begin_calibrating(self, space: SpaceId) -> tuple[Queue, JobId, str] | None:
+        """Create a job that calibrates the space anew, to be rung for, when that is due and no document is at work.
+
+        None, and no job, otherwise.
+        """
+
     def discard_stale(self) -> None: ...
     def sweep_blobs(self) -> None: ...
     def prune(self) -> None: ...

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from services.ingestor.ports.calibration import CalibrationTools
 from services.ingestor.ports.content import Embedder, Originals, Parsers, VectorStore
 from services.ingestor.ports.evaluation import EvaluationTools
 from services.ingestor.ports.jobs import BatchLedger, Doorbell, Leases, Ledger
@@ -47,6 +48,7 @@ class Tools:
     vectors: VectorStore
     bell: Doorbell
     evaluation: EvaluationTools
+    calibration: CalibrationTools
     one_behind: Callable[[], AbstractContextManager[Background]]
     clock: Callable[[], float]
     """Seconds that only go forward."""

@@ -1,19 +1,19 @@
 """BM25, one index in memory for each space that is asked, caught up with the catalog before it answers."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from services.retriever.adapters.opened import Opened
 from services.retriever.adapters.threads import Threads
-from services.retriever.domain.hits import Hit
-from services.retriever.ports import Coverage
+from services.retriever.domain.hits import Covered, Hit
+from services.retriever.ports import Matched
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import SpaceId
+from services.shared.contracts.ids import ChunkId, SpaceId
 from services.shared.contracts.search import Filters
-from services.shared.index.analyser import question_tokens, tokens
+from services.shared.index.analyser import question_languages, question_tokens, tokens
 from services.shared.index.bm25 import BM25Index
 from services.shared.index.bm25_follow import Bm25Follower
 from services.shared.kit.logs import get_logger
@@ -35,31 +35,33 @@ class Bm25Keywords:
         self._threads = Threads(THREADS)
 
     async def search(
-        self, space: SpaceId, questions: Sequence[str], k: int, filters: Filters | None
-    ) -> list[list[Hit]]:
-        """For each question its best ``k`` chunks."""
+        self,
+        space: SpaceId,
+        questions: Sequence[str],
+        k: int,
+        filters: Filters | None,
+        without: Collection[ChunkId] = (),
+    ) -> list[Matched]:
+        """For each question its best ``k`` chunks, and how much of it the best one covers."""
 
-        def find(index: BM25Index) -> list[list[Hit]]:
-            found = [index.search(question_tokens(question), k, filters) for question in questions]
-            return [[Hit(hit.chunk_id, hit.score) for hit in hits] for hits in found]
+        def find(index: BM25Index) -> list[Matched]:
+            return [_matched(index, question, k, filters, without) for question in questions]
 
-        return await self._threads.run(self._ask, space, find)
+        return await self._threads.run(self.ask, space, find)
 
-    async def coverage(self, space: SpaceId, question: str, texts: Sequence[str]) -> Coverage:
+    async def coverage(self, space: SpaceId, question: str, texts: Sequence[str]) -> list[float]:
         """How much of the question each text holds."""
 
-        def measure(index: BM25Index) -> Coverage:
-            asked = question_tokens(question)
-            # The idf of a word that a single chunk holds.
-            highest = math.log(len(index) + 1) or 1.0
-            return Coverage(
-                shares=[index.coverage(asked, tokens(text)) for text in texts],
-                rarity=max((index.idf(token) for token in asked), default=0.0) / highest,
-            )
+        def measure(index: BM25Index) -> list[float]:
+            # The texts' own languages are not told; one for both sides makes their words comparable.
+            language = question_languages(question, index.idf)[0]
+            asked = question_tokens(question, language)
+            return [index.coverage(asked, tokens(text, language)) for text in texts]
 
-        return await self._threads.run(self._ask, space, measure)
+        return await self._threads.run(self.ask, space, measure)
 
-    def _ask(self, space: SpaceId, ask: Callable[[BM25Index], T]) -> T:
+    def ask(self, space: SpaceId, ask: Callable[[BM25Index], T]) -> T:
+        """What ``ask`` makes of the space's index, which is level with the catalog. Raises RagstoneError."""
         try:
             return ask(self._follower(space).current())
         except RagstoneError:
@@ -73,5 +75,29 @@ class Bm25Keywords:
             )
             raise RagstoneError(ErrorCode.RETRIEVER_UNAVAILABLE, detail) from error
 
+    def close(self) -> None:
+        """Save what the snapshots lack, so that the next start has nothing to catch up with."""
+        for follower in self._opened.values():
+            follower.close()
+
     def _follower(self, space: SpaceId) -> Bm25Follower:
         return self._opened.get(space, lambda: Bm25Follower(self._catalog, space, self._snapshot_dir))
+
+
+def _matched(index: BM25Index, question: str, k: int, filters: Filters | None, without: Collection[ChunkId]) -> Matched:
+    languages = question_languages(question, index.idf)
+    asked = question_tokens(question, languages)
+    hits = index.search(asked, k, filters, without)
+    share = max(_covered(index, question, language, hits[0].chunk_id) for language in languages) if hits else 0.0
+    rarity = max((index.idf(token) for token in asked), default=0.0) / highest_idf(index)
+    return Matched([Hit(hit.chunk_id, hit.score) for hit in hits], Covered(share, rarity))
+
+
+def _covered(index: BM25Index, question: str, language: str, chunk_id: ChunkId) -> float:
+    """In one language: a chunk holds the words of its own alone, and lacks nothing of the others."""
+    return index.coverage_of_chunks(question_tokens(question, language), [chunk_id])[0] or 0.0
+
+
+def highest_idf(index: BM25Index) -> float:
+    """The idf of a word that a single chunk holds."""
+    return math.log(len(index) + 1) or 1.0

@@ -18,6 +18,11 @@ class Opened(Generic[K, V]):
         self._locks: dict[K, threading.Lock] = {}
         self._open: OrderedDict[K, V] = OrderedDict()
 
+    def values(self) -> list[V]:
+        """Everything that is open now."""
+        with self._lock:
+            return list(self._open.values())
+
     def get(self, key: K, open_it: Callable[[], V]) -> V:
         """The open thing of this key."""
         with self._lock:

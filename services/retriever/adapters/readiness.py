@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from services.retriever.adapters.embedder import QueuedEmbedder
 from services.retriever.adapters.records import CatalogRecords
 from services.retriever.adapters.vectors import ChromaVectors
-from services.retriever.domain.hits import ServingIndex
+from services.retriever.domain.hits import EmbedderIdentity, ServingIndex
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.health import PartHealth, Readiness
 from services.shared.kit.logs import get_logger
@@ -62,20 +62,29 @@ class ReadinessCheck:
         return PartHealth(ready=len(unfit) < serving, detail=unfit[0].detail)
 
     def _model(self, serving: list[ServingIndex]) -> PartHealth:
+        """A loaded model is ready even if no index was made with it: BM25 answers then, and what to do is said."""
         loaded = self._embedder.spec
         if loaded is None:
             failure = self._embedder.failure
             return PartHealth(ready=False, detail=failure.detail if failure else "loading; wait a few seconds")
-        foreign = sorted(str(index.space) for index in serving if index.embedder != loaded)
+        foreign = sorted((index for index in serving if index.embedder != loaded), key=lambda index: index.space)
         if not foreign:
-            return PartHealth(ready=True, detail=loaded.name)
-        detail = f"{loaded.name} is loaded, but the index of {_named(foreign)} was made by another embedder: "
-        detail += "set RAGSTONE_EMBEDDER back, or build the index anew"
-        return PartHealth(ready=len(foreign) < len(serving), detail=detail)
+            return PartHealth(ready=True, detail=f"{loaded.name}, {self._embedder.engine}")
+        detail = f"{_described(loaded)} is loaded, but the index of {_named(foreign)} was made by "
+        detail += f"{_described(foreign[0].embedder)}: set RAGSTONE_EMBEDDER back, or build the index anew"
+        return PartHealth(ready=True, detail=detail)
 
 
-def _named(spaces: list[str]) -> str:
-    return f"space {spaces[0]}" if len(spaces) == 1 else f"{len(spaces)} spaces, {spaces[0]} among them,"
+def _named(indexes: list[ServingIndex]) -> str:
+    if len(indexes) == 1:
+        return f"space {indexes[0].space}"
+    return f"{len(indexes)} spaces, {indexes[0].space} among them,"
+
+
+def _described(embedder: EmbedderIdentity) -> str:
+    prompts = f", prompts {embedder.query_prompt!r} and {embedder.document_prompt!r}"
+    prompted = prompts if embedder.query_prompt or embedder.document_prompt else ""
+    return f"{embedder.name} (revision {embedder.revision[:12]}, dimension {embedder.dimension}{prompted})"
 
 
 async def _part(asking: Awaitable[None], well: str) -> PartHealth:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from services.retriever.adapters.threads import Threads
 from services.retriever.domain.hits import Chunk, EmbedderIdentity, ServingIndex, SpaceState
-from services.shared.catalog import changes, chunks, indexes
+from services.shared.catalog import calibrations, changes, chunks, indexes, live_versions
 from services.shared.catalog.engine import Catalog
-from services.shared.contracts.ids import ChunkId, SpaceId
+from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId
 
 THREADS = 8
 
@@ -19,7 +19,7 @@ class CatalogRecords:
         self._threads = Threads(THREADS)
 
     async def state(self, space: SpaceId) -> SpaceState:
-        """Change number and serving index, read in one snapshot."""
+        """Change number, serving index and its calibration, read in one snapshot."""
         return await self._threads.run(self._state, space)
 
     async def live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
@@ -27,6 +27,10 @@ class CatalogRecords:
         if not ids:
             return {}
         return await self._threads.run(self._live, space, ids)
+
+    async def chunks_of(self, space: SpaceId, document: DocumentId) -> list[Chunk]:
+        """The live chunks of a document."""
+        return await self._threads.run(self._chunks_of, space, document)
 
     async def count(self, space: SpaceId) -> int:
         """Live chunks of the space."""
@@ -43,11 +47,19 @@ class CatalogRecords:
     def _state(self, space: SpaceId) -> SpaceState:
         with self._catalog.read() as tx:
             row = indexes.serving(tx, space)
-            return SpaceState(seq=changes.current_seq(tx, space), index=None if row is None else _index(row))
+            seq = changes.current_seq(tx, space)
+            if row is None:
+                return SpaceState(seq=seq, index=None)
+            return SpaceState(seq=seq, index=_index(row), calibration=calibrations.current(tx, space, row.id))
 
     def _live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         with self._catalog.read() as tx:
             return {found.id: _chunk(found) for found in chunks.live_chunks(tx, space, ids).values()}
+
+    def _chunks_of(self, space: SpaceId, document: DocumentId) -> list[Chunk]:
+        with self._catalog.read() as tx:
+            live = live_versions.live_of(tx, space, [document])
+            return [_chunk(chunk) for one in live for chunk in chunks.chunks_of_version(tx, space, one.id)]
 
     def _count(self, space: SpaceId) -> int:
         with self._catalog.read() as tx:

@@ -24,10 +24,14 @@ _PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in _MARKERS.
 
 @dataclass(frozen=True)
 class Depth:
-    """How many hits of each list are fused, how many are taken, and what led to the number."""
+    """How much of the lists is worth reading, and what led to the number."""
 
-    fused: int
     per_list: int
+    """Hits of each list that are shown and may be judged: 5, 7 or 10, and never fewer than are asked for."""
+    judged: int
+    """Fused chunks that the critic judges: two lists' worth."""
+    candidates: int
+    """Fused chunks whose text is read: those judged, and as many as are asked for."""
     score: int
     signals: tuple[str, ...]
 
@@ -35,11 +39,14 @@ class Depth:
 def choose_depth(question: str, top_k: int) -> Depth:
     """Score the question: one point over 30 characters, two over 60, one for each marker of several parts.
 
-    Three points or more fuse 10 hits of each list, one or two 7, none 5. Never fewer than ``top_k`` are taken.
+    Three points or more read 10 hits of each list, one or two 7, none 5; never fewer than ``top_k``. Fusion looks
+    further down, because ranks cost nothing: what depth decides is how many texts the later stages work on.
     """
     folded = question.casefold()
     length = 2 if len(question) > LONGER else 1 if len(question) > LONG else 0
     signals = tuple(name for name, pattern in _PATTERNS.items() if pattern.search(folded))
     score = length + len(signals)
     wanted = 10 if score >= 3 else 7 if score >= 1 else 5
-    return Depth(fused=wanted, per_list=max(top_k, wanted), score=score, signals=signals)
+    per_list = max(top_k, wanted)
+    judged = 2 * wanted
+    return Depth(per_list=per_list, judged=judged, candidates=max(top_k, judged), score=score, signals=signals)

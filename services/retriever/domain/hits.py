@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from services.shared.contracts.calibration import Calibration
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId, VersionId
 
 
@@ -78,18 +79,29 @@ class ServingIndex:
 
 @dataclass(frozen=True)
 class SpaceState:
-    """Where the catalog stands: its change number, and the index that serves (None before the first document)."""
+    """Where the catalog stands: its change number, the index that serves (None before the first document), and what
+    was fitted for that index."""
 
     seq: int
     index: ServingIndex | None
+    calibration: Calibration | None = None
+
+
+@dataclass(frozen=True)
+class Covered:
+    """How much of a question its best BM25 passage holds, and how rare the question's rarest word is; 0 to 1."""
+
+    share: float
+    rarity: float
 
 
 @dataclass(frozen=True)
 class Leg:
-    """What one index found for every question."""
+    """What one index found for every question; ``covered`` belongs to the lists of BM25."""
 
-    lists: tuple[RankedList, ...]
-    drops: tuple[Drop, ...]
+    lists: tuple[RankedList, ...] = ()
+    covered: tuple[Covered, ...] = ()
+    drops: tuple[Drop, ...] = ()
 
 
-NOTHING = Leg(lists=(), drops=())
+NOTHING = Leg()

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from services.retriever.domain.depth import Depth, choose_depth
+from services.retriever.domain.fusion import Fusion
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import SpaceId
-from services.shared.contracts.search import Filters, RetrieveRequest, Stages
+from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId
+from services.shared.contracts.search import Filters, FusionName, RetrieveRequest, Stages
 
 
 @dataclass(frozen=True)
@@ -15,22 +16,26 @@ class Switches:
     vector: bool
     bm25: bool
     gate: bool
+    critic: bool
     diversity: bool
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The service's settings, as far as they decide about passages."""
+    """The service's settings, as far as they decide about passages. None: nobody set it by hand."""
 
     switches: Switches
-    gate_distance: float
-    gate_coverage: float
-    bm25_floor: float
+    fusion: Fusion | None = None
+    gate_distance: float | None = None
+    gate_coverage: float = 0.7
+    bm25_floor: float | None = None
+    critic_cut: float | None = None
+    answerable: float | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One call: the question and its sub-questions, how deep, which parts, how many passages."""
+    """One call: the question and its sub-questions, how deep, which parts, how many passages, without what."""
 
     space: SpaceId
     questions: tuple[str, ...]
@@ -38,6 +43,10 @@ class Plan:
     top_k: int
     depth: Depth
     switches: Switches
+    fusion: FusionName | None
+    without: frozenset[ChunkId]
+    only_relevant: bool
+    expect: DocumentId | None
 
 
 def make_plan(request: RetrieveRequest, tuning: Tuning) -> Plan:
@@ -59,6 +68,10 @@ def make_plan(request: RetrieveRequest, tuning: Tuning) -> Plan:
         top_k=request.top_k,
         depth=choose_depth(request.question, request.top_k),
         switches=switches,
+        fusion=request.stages.fusion if request.stages else None,
+        without=frozenset(request.without),
+        only_relevant=request.only_relevant,
+        expect=request.expect,
     )
 
 
@@ -74,5 +87,6 @@ def _switched(stages: Stages | None, default: Switches) -> Switches:
         vector=default.vector if stages.vector is None else stages.vector,
         bm25=default.bm25 if stages.bm25 is None else stages.bm25,
         gate=default.gate if stages.gate is None else stages.gate,
+        critic=default.critic if stages.critic is None else stages.critic,
         diversity=default.diversity if stages.diversity is None else stages.diversity,
     )

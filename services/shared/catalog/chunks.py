@@ -34,6 +34,7 @@ _LIVE = (
         _c.end,
         _c.kind,
         _c.search_text,
+        _v.language,
     )
     .join_from(
         schema.chunks,
@@ -69,6 +70,8 @@ class LiveChunk:
     end: int
     kind: ChunkKind
     search_text: str
+    language: str | None
+    """Of the whole version, a BCP 47 tag; None when nobody could tell, or when it was written before anybody told."""
 
 
 def live_chunks(tx: Connection, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, LiveChunk]:

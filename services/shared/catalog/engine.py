@@ -64,7 +64,12 @@ class Catalog:
                 yield connection
 
     def migrate(self) -> None:
-        """Brings the tables to this release's shape; processes that start together wait for the first."""
+        """Brings the tables to this release's shape; processes that start together wait for the first.
+
+        Tables that are in this shape are left alone without even loading Alembic: most starts find them so.
+        """
+        if self._in_shape():
+            return
         from alembic import command
         from alembic.config import Config
 
@@ -84,6 +89,16 @@ class Catalog:
     def close(self) -> None:
         """Gives every connection back to the database."""
         self._engine.dispose()
+
+    def _in_shape(self) -> bool:
+        """Is the newest migration the last that was run? Its number is the beginning of its file's name."""
+        files = (path.name for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
+        newest = max(files, default="").split("_", 1)[0]
+        try:
+            with self.read() as connection:
+                return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalars().all() == [newest]
+        except RagstoneError:
+            return False
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:

@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, or_, select, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from services.shared.catalog import cursors, schema, spaces
+from services.shared.catalog.upserts import upserting
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.evaluation import (
     Evaluation,
@@ -123,8 +122,7 @@ def add_outcomes(tx: Connection, id: str, outcomes: Sequence[Outcome]) -> None:
         }
         for outcome in outcomes
     ]
-    make = postgresql_insert if tx.dialect.name == "postgresql" else sqlite_insert
-    upsert = make(schema.evaluation_outcomes)
+    upsert = upserting(tx, schema.evaluation_outcomes)
     key = ["space_id", "evaluation_id", "question_id", "variant"]
     tx.execute(upsert.on_conflict_do_update(index_elements=key, set_={"outcome": upsert.excluded.outcome}), rows)
 

@@ -37,12 +37,19 @@ class IndexRow:
 
 
 _c = schema.indexes.c
-_SERVING = select(_c.id, _c.space_id, _c.embedder, _c.collection, _c.created_at).where(_c.state == SERVING)
+_ALL = select(_c.id, _c.space_id, _c.embedder, _c.collection, _c.created_at)
+_SERVING = _ALL.where(_c.state == SERVING)
 
 
 def serving(tx: Connection, space: SpaceId) -> IndexRow | None:
     """The index that answers for the space; None until something was ingested into it."""
     row = tx.execute(_SERVING.where(_c.space_id == space)).one_or_none()
+    return None if row is None else _from_row(row)
+
+
+def find(tx: Connection, id: IndexId) -> IndexRow | None:
+    """An index by its id, also one that does not serve any more; None when it was taken out."""
+    row = tx.execute(_ALL.where(_c.id == id)).one_or_none()
     return None if row is None else _from_row(row)
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, func, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from services.shared.catalog import cursors, schema
+from services.shared.catalog.upserts import upserting
 from services.shared.contracts.ids import DocumentId, JobId
 from services.shared.contracts.jobs import JobItem, JobState
 
@@ -29,8 +28,7 @@ def add_items(tx: Connection, job_id: JobId, items: Sequence[JobItem]) -> None:
         }
         for item in items
     ]
-    make = postgresql_insert if tx.dialect.name == "postgresql" else sqlite_insert
-    upsert = make(schema.job_items)
+    upsert = upserting(tx, schema.job_items)
     tx.execute(
         upsert.on_conflict_do_update(
             index_elements=["job_id", "n"], set_={name: upsert.excluded[name] for name in _OUTCOME}

@@ -275,3 +275,25 @@ evaluation_outcomes = Table(
         ondelete="CASCADE",
     ),
 )
+
+calibrations = Table(
+    "calibrations",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("index_id", KEY, primary_key=True),
+    Column("content", STORED_JSON, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_calibrations_space"),
+    ForeignKeyConstraint(["index_id"], ["indexes.id"], name="fk_calibrations_index", ondelete="CASCADE"),
+)
+
+calibration_cases = Table(
+    "calibration_cases",
+    tables,
+    Column("job_id", KEY, primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("asked", STORED_JSON, nullable=False),
+    # What the retriever made of it; null until it was asked.
+    Column("seen", STORED_JSON),
+    ForeignKeyConstraint(["job_id"], ["jobs.id"], name="fk_calibration_cases_job", ondelete="CASCADE"),
+)

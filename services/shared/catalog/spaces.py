@@ -8,10 +8,9 @@ space's documents, versions or chunks takes the space's row first and keeps it u
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from services.shared.catalog.schema import spaces
+from services.shared.catalog.upserts import upserting
 from services.shared.contracts.ids import SpaceId
 
 # FOR NO KEY UPDATE: an insert that only refers to the space (a foreign key) does not wait.
@@ -30,10 +29,7 @@ def make_and_lock(tx: Connection, space: SpaceId, now: datetime) -> int:
     seq = lock(tx, space)
     if seq is None:
         row = {"id": space, "seq": 0, "created_at": now}
-        if tx.dialect.name == "postgresql":
-            tx.execute(postgresql_insert(spaces).values(row).on_conflict_do_nothing())
-        else:
-            tx.execute(sqlite_insert(spaces).values(row).on_conflict_do_nothing())
+        tx.execute(upserting(tx, spaces).values(row).on_conflict_do_nothing())
         seq = tx.execute(_LOCK, {"space": space}).scalar_one()
     return seq
 

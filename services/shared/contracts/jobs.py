@@ -29,6 +29,7 @@ class JobKind(StrEnum):
     MEND = "mend"
     EVALUATION = "evaluation"
     GOLDEN = "golden"
+    CALIBRATION = "calibration"
 
 
 class Queue(StrEnum):
@@ -46,6 +47,7 @@ QUEUE_OF: dict[JobKind, Queue] = {
     JobKind.MEND: Queue.INDEX,
     JobKind.EVALUATION: Queue.INDEX,
     JobKind.GOLDEN: Queue.INDEX,
+    JobKind.CALIBRATION: Queue.INDEX,
 }
 
 WORK_TASK = "ragstone.work"

@@ -1,6 +1,6 @@
 """Finding passages: the public search, and the retriever's own door."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -9,6 +9,12 @@ from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId,
 
 TOP_K_MAX = 100
 FINAL_PASSAGES = 5
+
+WITHOUT_MAX = 200
+
+
+FusionName = Literal["rrf", "relative"]
+"""How lists become one order: by ranks alone, or by scores made comparable."""
 
 
 class Filters(Request):
@@ -28,6 +34,7 @@ class Stages(Request):
     critic: bool | None = None
     decompose: bool | None = None
     diversity: bool | None = None
+    fusion: FusionName | None = None
 
 
 class SearchRequest(Request):
@@ -35,6 +42,9 @@ class SearchRequest(Request):
     filters: Filters | None = None
     top_k: int = Field(default=FINAL_PASSAGES, ge=1, le=TOP_K_MAX)
     explain: bool = False
+    expect: DocumentId | None = Field(
+        default=None, description="A document that should be found: with explain, the trace says why it is not"
+    )
     stages: Stages | None = None
 
 
@@ -47,7 +57,28 @@ class RetrieveRequest(Request):
     filters: Filters | None = None
     top_k: int = Field(default=FINAL_PASSAGES, ge=1, le=TOP_K_MAX)
     explain: bool = False
+    expect: DocumentId | None = None
     stages: Stages | None = None
+    only_relevant: bool = Field(
+        default=False,
+        description="Leave out what the critic holds for irrelevant even when fewer than top_k passages remain",
+    )
+    without: list[ChunkId] = Field(
+        default_factory=list, max_length=WITHOUT_MAX, description="Chunks to search as if they were not there"
+    )
+
+
+class AlsoIn(Response):
+    """Another place that says the same as a passage: a near-copy that was left out in its favour."""
+
+    chunk_id: ChunkId
+    document_id: DocumentId
+    version: VersionId
+    title: str
+    section: str
+    source: str | None
+    start: int
+    end: int
 
 
 class Passage(Response):
@@ -66,17 +97,21 @@ class Passage(Response):
     source: str | None
     tags: list[str]
     kind: str = Field(description="fact, or negative for an explicit 'this is not so'")
-    score: float = Field(description="Fused score (reciprocal ranks), higher is better")
+    score: float = Field(description="Fused score of the lists, higher is better; comparable within one response only")
     distance: float | None = Field(description="Best cosine distance over the lists, 0 to 2; null if not found so")
     bm25: float | None = Field(description="Best BM25 score over the lists; null if not found so")
     critic: float | None = Field(description="Critic's probability of relevance; null when it did not run")
     ranks: dict[str, int] = Field(description="Rank from 1 in each list that holds it, e.g. vector:0, bm25:0")
+    also_in: list[AlsoIn] = Field(default_factory=list, description="Where else the same is said")
 
 
 class Verdict(Response):
     """Does the content answer the question at all?"""
 
-    answerable: float = Field(description="Probability, 0 to 1")
+    answerable: float = Field(description="Probability that the passages answer the question, 0 to 1")
+    threshold: float | None = Field(
+        default=None, description="Calibrated: below this the content does not answer; null when not calibrated"
+    )
     gate: str = Field(description="good; fallback (good only without the type filter); poor")
     reason: str
 

@@ -2,6 +2,8 @@
 
 import hashlib
 import threading
+import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -9,6 +11,7 @@ from sqlalchemy import Connection
 from services.shared.catalog import changes, chunks, indexes
 from services.shared.catalog.chunks import LiveChunk
 from services.shared.catalog.engine import Catalog
+from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import DocumentId, SpaceId, VersionId
 from services.shared.index import analyser
 from services.shared.index.bm25 import Bm25Chunk, BM25Index
@@ -18,13 +21,29 @@ CHANGES_AT_ONCE = 1000
 SAVE_AFTER = 500
 """Changes after which a new snapshot is worth its time; a start catches up that many documents at most."""
 
+SAVE_AFTER_S = 600
+"""Fewer changes than that are saved with the first question after this time."""
+
 log = get_logger(__name__)
+
+# Writing a snapshot is work for one core, which questions need too: a process writes one at a time.
+_writing = threading.Lock()
+
+
+@dataclass(frozen=True)
+class _At:
+    """An index, the catalog's change number that it has reached, and the vectors' index that it goes with."""
+
+    index: BM25Index
+    seq: int
+    index_id: str
 
 
 class Bm25Follower:
     """The BM25 index of one space in one process. Threads may share it.
 
-    Several processes may share the snapshot folder: each writes whole files, and the last one counts.
+    Snapshots are written in the background, so that no question waits for one. Several processes may share the
+    snapshot folder: each writes whole files, and the last one counts.
     """
 
     def __init__(self, catalog: Catalog, space: SpaceId, snapshot_folder: Path) -> None:
@@ -33,78 +52,118 @@ class Bm25Follower:
         # A client chose the space's name, so it does not become part of a path.
         self._folder = snapshot_folder / hashlib.sha256(space.encode()).hexdigest()[:32]
         self._lock = threading.Lock()
-        # Index and seq are exchanged together, so that a reader never sees the one without the other.
-        self._at: tuple[BM25Index, int] | None = None
-        self._index_id = ""
+        # Exchanged as one, so that a reader never sees an index with the number of another.
+        self._at: _At | None = None
         self._saved_seq = 0
+        self._saved_at = time.monotonic()
+        self._saving = threading.Lock()
 
     @property
     def seq(self) -> int:
         """The catalog's change number that the index has reached; 0 before the first use."""
-        return self._at[1] if self._at else 0
+        return self._at.seq if self._at else 0
 
     def current(self) -> BM25Index:
         """The index with everything that the catalog says is live now; raises CATALOG_UNAVAILABLE."""
+        at = self._at
         with self._catalog.read() as tx:
-            if self._at is not None and self._at[1] == changes.current_seq(tx, self._space):
-                return self._at[0]
-        with self._lock:
+            level = at is not None and at.seq == changes.current_seq(tx, self._space)
+        if at is None or not level:
             # The snapshot of the catalog is taken after the wait: another thread may have done the work meanwhile.
-            with self._catalog.read() as tx:
-                self._catch_up(tx)
-            assert self._at is not None
-            index, seq = self._at
-            if seq - self._saved_seq >= SAVE_AFTER:
-                self._save(index, seq)
-            return index
+            with self._lock, self._catalog.read() as tx:
+                at = self._at = self._caught_up(tx)
+        if self._due(at) and self._saving.acquire(blocking=False):
+            threading.Thread(target=self._save_in_background, args=(at,), name="bm25-snapshot").start()
+        return at.index
 
-    def _catch_up(self, tx: Connection) -> None:
+    def close(self) -> None:
+        """Save what is not saved yet, so that the next start has nothing to catch up; waits for a writing under way."""
+        with self._saving:
+            at = self._at
+            if at is not None and at.seq != self._saved_seq:
+                self._save(at)
+
+    def _caught_up(self, tx: Connection) -> _At:
         target = changes.current_seq(tx, self._space)
         serving = indexes.serving(tx, self._space)
         index_id = serving.id if serving else ""
-        if self._at is None or index_id != self._index_id:
-            self._index_id = index_id
-            self._at = BM25Index.load(self._folder, index_id=index_id)
-            self._saved_seq = self._at[1] if self._at else 0
-        if self._at is None or not self._follow(tx, *self._at, target):
-            self._rebuild(tx, target)
+        at = self._at
+        if at is None or at.index_id != index_id:
+            loaded = BM25Index.load(self._folder, index_id=index_id)
+            at = _At(*loaded, index_id) if loaded else None
+            self._saved_seq = at.seq if at else 0
+        if at is not None and self._follow(tx, at, target):
+            return replace(at, seq=target)
+        return self._rebuilt(tx, target, index_id)
 
-    def _follow(self, tx: Connection, index: BM25Index, seq: int, target: int) -> bool:
-        """Apply the changes after ``seq``; False when the log does not lead from there to ``target``."""
-        if seq > target:
+    def _follow(self, tx: Connection, at: _At, target: int) -> bool:
+        """Apply the changes after ``at``; False when the log does not lead from there to ``target``."""
+        if at.seq > target:
             return False
         newest: dict[DocumentId, VersionId | None] = {}
-        at = seq
-        while at < target:
-            batch = changes.since(tx, self._space, at, CHANGES_AT_ONCE)
-            if not batch or batch[0].seq != at + 1:
+        reached = at.seq
+        while reached < target:
+            batch = changes.since(tx, self._space, reached, CHANGES_AT_ONCE)
+            if not batch or batch[0].seq != reached + 1:
                 return False
             newest.update((change.document_id, change.version_id) for change in batch)
-            at = batch[-1].seq
+            reached = batch[-1].seq
         for document_id, version_id in newest.items():
             live = chunks.chunks_of_version(tx, self._space, version_id) if version_id else []
-            index.replace_document(document_id, [_bm25_chunk(chunk) for chunk in live])
-        self._at = (index, target)
+            at.index.replace_document(document_id, [_bm25_chunk(chunk) for chunk in live])
         return True
 
-    def _rebuild(self, tx: Connection, target: int) -> None:
+    def _rebuilt(self, tx: Connection, target: int, index_id: str) -> _At:
         index = BM25Index()
         for chunk in chunks.iter_live(tx, self._space):
             one = _bm25_chunk(chunk)
             index.add(one.chunk_id, one.tokens, document_id=one.document_id, type=one.type, tags=one.tags)
-        self._at = (index, target)
         log.info("bm25_rebuilt", space=self._space, chunks=len(index), seq=target)
         if target:
-            self._save(index, target)
+            # What is on disk is of no use, whatever its number: this one is saved at once.
+            self._saved_seq, self._saved_at = 0, -float("inf")
+        return _At(index, target, index_id)
 
-    def _save(self, index: BM25Index, seq: int) -> None:
+    def _due(self, at: _At) -> bool:
+        unsaved = at.seq - self._saved_seq
+        return unsaved >= SAVE_AFTER or (unsaved > 0 and time.monotonic() - self._saved_at >= SAVE_AFTER_S)
+
+    def _save_in_background(self, at: _At) -> None:
         try:
-            index.save(self._folder, index_id=self._index_id, seq=seq)
+            with _writing:
+                self._save(at)
+            if at.index.untidy:
+                self._tidy(at)
+        except RagstoneError as error:
+            # The catalog is away: the next question says so, and the index goes on as it is.
+            log.warning("bm25_not_tidied", space=self._space, error=str(error))
+        finally:
+            self._saving.release()
+
+    def _save(self, at: _At) -> None:
+        """Write the index down as of ``at.seq``.
+
+        It may be further on by now; those changes are then applied a second time after a start, to no effect.
+        """
+        try:
+            at.index.save(self._folder, index_id=at.index_id, seq=at.seq)
         except OSError as error:
             # Searching goes on without a snapshot; only the next start is slower.
             log.warning("bm25_snapshot_failed", folder=str(self._folder), error=str(error))
-        self._saved_seq = seq
+        finally:
+            with self._lock:
+                if self._at is not None and self._at.index_id == at.index_id:
+                    self._saved_seq, self._saved_at = at.seq, time.monotonic()
+
+    def _tidy(self, at: _At) -> None:
+        """Put a tidied copy in the index's place, level with the catalog."""
+        tidied = replace(at, index=at.index.tidied())
+        with self._lock, self._catalog.read() as tx:
+            target = changes.current_seq(tx, self._space)
+            if self._at is not None and self._at.index is at.index and self._follow(tx, tidied, target):
+                self._at = replace(tidied, seq=target)
 
 
 def _bm25_chunk(chunk: LiveChunk) -> Bm25Chunk:
-    return Bm25Chunk(chunk.id, analyser.tokens(chunk.search_text), chunk.document_id, chunk.type, chunk.tags)
+    tokens = analyser.chunk_tokens(chunk.search_text, chunk.language)
+    return Bm25Chunk(chunk.id, tokens, chunk.document_id, chunk.type, chunk.tags)

@@ -3,20 +3,26 @@
 import json
 import os
 import tempfile
+import time
 import zipfile
-from dataclasses import asdict, astuple, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from services.shared.contracts.ids import ChunkId, DocumentId
 from services.shared.index.analyser import ANALYSER_VERSION
+from services.shared.index.bm25_chunks import NO_CHUNKS, ChunkColumns, Description
+from services.shared.index.bm25_postings import NO_POSTINGS, Flat
 
 FILE = "bm25.npz"
-FORMAT = 1
+FORMAT = 2
 """Rises when the arrays change their meaning."""
+
+LITTER_AFTER_S = 3600
+"""A half-written file of this age belongs to a process that was killed."""
 
 
 @dataclass(frozen=True)
@@ -30,31 +36,14 @@ class Header:
 
 
 @dataclass(frozen=True)
-class StoredChunk:
-    """What an index knows of a chunk beside its tokens."""
-
-    chunk_id: ChunkId
-    document_id: DocumentId
-    type: str | None
-    tags: list[str]
-
-
-@dataclass(frozen=True)
 class Stored:
-    """An inverted index in flat columns.
+    """An index of live chunks alone, in flat columns."""
 
-    ``lengths[r]`` is the number of tokens of ``chunks[r]``; ``pairs`` are (row, count) of the first term, then
-    those of the second …, ``sizes`` of them each.
-    """
-
-    chunks: list[StoredChunk]
-    lengths: NDArray[np.float64]
-    terms: list[str]
-    sizes: NDArray[np.int64]
-    pairs: NDArray[np.int32]
+    chunks: ChunkColumns
+    postings: Flat
 
 
-EMPTY = Stored([], np.zeros(0), [], np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
+EMPTY = Stored(NO_CHUNKS, NO_POSTINGS)
 
 
 def header(*, index_id: str, seq: int) -> Header:
@@ -65,6 +54,7 @@ def header(*, index_id: str, seq: int) -> Header:
 def write(folder: Path, header: Header, stored: Stored) -> None:
     """Replace the folder's snapshot; a crash leaves the old one, and of several writers the last one counts."""
     folder.mkdir(parents=True, exist_ok=True)
+    _sweep(folder)
     # A name of its own for each writing: processes in two containers may have one process id.
     handle, name = tempfile.mkstemp(prefix=f"{FILE}.", dir=folder)
     fresh = Path(name)
@@ -73,11 +63,14 @@ def write(folder: Path, header: Header, stored: Stored) -> None:
             np.savez(
                 file,
                 header=_json_bytes(asdict(header)),
-                chunks=_json_bytes([astuple(chunk) for chunk in stored.chunks]),
-                terms=_json_bytes(stored.terms),
-                lengths=stored.lengths,
-                sizes=stored.sizes,
-                pairs=stored.pairs,
+                ids=_json_bytes(stored.chunks.ids),
+                lengths=stored.chunks.lengths,
+                described=stored.chunks.described,
+                descriptions=_json_bytes(stored.chunks.descriptions),
+                terms=_json_bytes(stored.postings.terms),
+                starts=stored.postings.starts,
+                rows=stored.postings.rows,
+                counts=stored.postings.counts,
             )
         fresh.replace(folder / FILE)
     except BaseException:
@@ -92,16 +85,31 @@ def read(folder: Path, *, index_id: str) -> tuple[int, Stored] | None:
             found = Header(**_from_json_bytes(file["header"]))
             if found != header(index_id=index_id, seq=found.seq):
                 return None
-            stored = Stored(
-                chunks=[StoredChunk(*columns) for columns in _from_json_bytes(file["chunks"])],
+            chunks = ChunkColumns(
+                ids=_from_json_bytes(file["ids"]),
                 lengths=file["lengths"],
+                described=file["described"],
+                descriptions=[
+                    Description(document_id, type, tuple(tags))
+                    for document_id, type, tags in _from_json_bytes(file["descriptions"])
+                ],
+            )
+            postings = Flat(
                 terms=_from_json_bytes(file["terms"]),
-                sizes=file["sizes"],
-                pairs=file["pairs"],
+                starts=file["starts"],
+                rows=file["rows"],
+                counts=file["counts"],
             )
     except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile):
         return None
-    return found.seq, stored
+    return found.seq, Stored(chunks, postings)
+
+
+def _sweep(folder: Path) -> None:
+    for path in folder.glob(f"{FILE}.*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > LITTER_AFTER_S:
+                path.unlink()
 
 
 def _json_bytes(value: Any) -> NDArray[np.uint8]:

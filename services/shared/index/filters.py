@@ -1,5 +1,6 @@
 """What the filters of a question ask for: one reading of them for both the vectors and BM25."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,14 @@ class Wanted:
     def nothing(self) -> bool:
         """Any of no types or of no documents: nothing can fit, so nothing needs to be searched."""
         return self.types == frozenset() or self.documents == frozenset()
+
+    def fits(self, document: str, type: str | None, tags: Iterable[str]) -> bool:
+        """Does a document with this description pass?"""
+        return (
+            (self.types is None or type in self.types)
+            and (self.documents is None or document in self.documents)
+            and self.tags.issubset(tags)
+        )
 
 
 def wanted(filters: Filters | None) -> Wanted:

@@ -67,8 +67,24 @@ class EmbedderSettings(BaseSettings):
         default="all-MiniLM-L6-v2",
         description="all-MiniLM-L6-v2 (from a Python package), or a folder or name for sentence-transformers",
     )
+    embedder_backend: str = Field(
+        default="auto",
+        description="torch, onnx (the exported model), or auto: the exported model where there is one, but torch for"
+        " documents where the processor has AMX or AVX512-BF16",
+    )
     embedder_precision: str = Field(
-        default="auto", description="float32, bfloat16, or auto: bfloat16 where the processor has AMX or AVX512-BF16"
+        default="auto",
+        description="float32, bfloat16 (torch only), int8 (onnx only), or auto: bfloat16 with torch where the processor"
+        " has AMX or AVX512-BF16",
+    )
+    embedder_query_prompt: str | None = Field(
+        default=None, description="Text that the model is given before each question; null is what the model names"
+    )
+    embedder_document_prompt: str | None = Field(
+        default=None, description="Text that the model is given before each chunk; null is what the model names"
+    )
+    model_cache: Path | None = Field(
+        default=None, description="Folder of exported models; null is ragstone/models in the user's cache folder"
     )
     torch_threads: int = Field(default=1, ge=1, description="Threads of one process's model")
     embed_batch: int = Field(default=8, ge=1, description="Texts that the model takes at once")
@@ -85,6 +101,11 @@ class JobSettings(BaseSettings):
     max_attempts: int = Field(default=3, ge=1, description="Times a job is begun before it fails for good")
     job_time_limit_s: int = Field(default=600, ge=1, description="Longest run of one task before it is killed, seconds")
     queues: list[Queue] = Field(default=[Queue.INGEST, Queue.INDEX], description="Queues that a worker serves")
+    calibrate_again_share: float = Field(
+        default=0.3,
+        gt=0,
+        description="A calibration is made anew in the background when more than this share of the content changed",
+    )
 
 
 class ServiceSettings(BaseSettings):

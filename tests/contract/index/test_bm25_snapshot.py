@@ -1,11 +1,18 @@
 """A BM25 index on disk."""
 
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rank_bm25 import BM25Plus
 
 from services.shared.contracts.ids import ChunkId, DocumentId
 from services.shared.contracts.search import Filters
@@ -77,6 +84,71 @@ def test_a_new_snapshot_takes_the_old_ones_place(tmp_path: Path) -> None:
     assert got is not None
     assert got[1] == 8
     assert [path.name for path in tmp_path.iterdir()] == [bm25_snapshot.FILE]
+
+
+KILLED_WHILE_WRITING = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from services.shared.contracts.ids import ChunkId, DocumentId
+from services.shared.index.bm25 import BM25Index
+
+def die(file, **arrays):
+    file.write(b"PK half a file")
+    file.flush()
+    os.kill(os.getpid(), 9)
+
+np.savez = die
+index = BM25Index()
+index.add(ChunkId("c9"), ["egg"], document_id=DocumentId("d9"))
+index.save(Path(sys.argv[1]), index_id="i1", seq=8)
+"""
+
+
+def test_a_process_killed_while_writing_leaves_the_old_snapshot_and_its_litter_is_swept(tmp_path: Path) -> None:
+    library().save(tmp_path, index_id="i1", seq=7)
+    died = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, str(tmp_path)], check=False)
+    assert died.returncode == -signal.SIGKILL
+    got = BM25Index.load(tmp_path, index_id="i1")
+    assert got is not None
+    assert (got[1], len(got[0])) == (7, 3)
+    [litter] = [path for path in tmp_path.iterdir() if path.name != bm25_snapshot.FILE]
+    library().save(tmp_path, index_id="i1", seq=8)
+    # It might be another process's that is still at it.
+    assert litter.exists()
+    long_ago = time.time() - bm25_snapshot.LITTER_AFTER_S - 1
+    os.utime(litter, (long_ago, long_ago))
+    library().save(tmp_path, index_id="i1", seq=9)
+    assert [path.name for path in tmp_path.iterdir()] == [bm25_snapshot.FILE]
+
+
+@given(data=st.data())
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_saving_and_loading_at_any_moment_changes_no_score(tmp_path: Path, data: st.DataObject) -> None:
+    texts = st.lists(st.sampled_from(["ale", "bun", "cod", "東"]), max_size=6)
+    index, live = BM25Index(), dict[str, list[str]]()
+    for _ in range(data.draw(st.integers(0, 12))):
+        id, text = f"c{data.draw(st.integers(0, 5))}", data.draw(st.none() | texts)
+        live.pop(id, None)
+        if text is None:
+            index.remove(ChunkId(id))
+        else:
+            index.add(ChunkId(id), text, document_id=DocumentId(f"d{id}"), tags=text)
+            live[id] = text
+        if data.draw(st.booleans()):
+            index.save(tmp_path, index_id="i1", seq=1)
+            loaded = BM25Index.load(tmp_path, index_id="i1")
+            assert loaded is not None
+            index = loaded[0]
+    asked = ["ale", "東", "ale"]
+    scores = (
+        BM25Plus(list(live.values()), k1=index.k1, b=index.b, delta=0).get_scores(asked)
+        if any(live.values())
+        else np.zeros(len(live))
+    )
+    assert index.scores(asked) == pytest.approx(dict(zip(live, map(float, scores), strict=True)), abs=1e-9)
+    with_bun = [hit.chunk_id for hit in index.search(asked, 9, Filters(tags=["bun"]))]
+    assert set(with_bun) == {id for id, text in live.items() if "bun" in text and {"ale", "東"} & set(text)}
 
 
 def test_writers_at_one_time_with_one_process_id_leave_a_readable_file(

@@ -7,10 +7,11 @@ import pytest
 
 from services.shared.contracts.ids import ChunkId, VersionId
 from services.shared.contracts.search import Filters
-from services.shared.index import chroma
+from services.shared.index import chroma, chroma_read
 from services.shared.index.chroma import VectorIndex
+from services.shared.index.chroma_read import VectorReader
 
-from .vectors import client, ids, item, row, rows
+from .vectors import client, ids, item, reader, row, rows
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def test_distances_are_cosine_whatever_the_length(index: VectorIndex) -> None:
         [item("same"), item("longer"), item("opposite"), item("across")],
         rows([1, 0, 0, 0], [9, 0, 0, 0], [-1, 0, 0, 0], [0, 1, 0, 0]),
     )
-    (hits,) = index.query(rows([2, 0, 0, 0]), 10)
+    (hits,) = reader(index).query(rows([2, 0, 0, 0]), 10)
     assert {hit.chunk_id: hit.distance for hit in hits} == pytest.approx(
         {"longer": 0, "same": 0, "across": 1, "opposite": 2}, abs=1e-4
     )
@@ -32,8 +33,8 @@ def test_distances_are_cosine_whatever_the_length(index: VectorIndex) -> None:
 
 
 def test_an_empty_index_finds_nothing(index: VectorIndex) -> None:
-    assert index.query(rows([1, 0, 0, 0], [0, 1, 0, 0]), 5) == [[], []]
-    assert index.query(np.zeros((0, 4), dtype=np.float32), 5) == []
+    assert reader(index).query(rows([1, 0, 0, 0], [0, 1, 0, 0]), 5) == [[], []]
+    assert reader(index).query(np.zeros((0, 4), dtype=np.float32), 5) == []
     assert index.count() == 0
     assert index.versions() == set()
     assert index.present([]) == index.present([ChunkId("c1")]) == set()
@@ -44,7 +45,7 @@ def test_an_empty_index_finds_nothing(index: VectorIndex) -> None:
 
 def test_several_questions_are_answered_in_order(index: VectorIndex) -> None:
     index.upsert([item("c1"), item("c2")], rows([1, 0, 0, 0], [0, 1, 0, 0]))
-    found = index.query(rows([0, 1, 0, 0], [1, 0, 0, 0]), 1)
+    found = reader(index).query(rows([0, 1, 0, 0], [1, 0, 0, 0]), 1)
     assert [[hit.chunk_id for hit in hits] for hits in found] == [["c2"], ["c1"]]
 
 
@@ -99,13 +100,17 @@ def test_more_than_one_batch(index: VectorIndex, monkeypatch: pytest.MonkeyPatch
 
 def test_a_collection_deleted_and_made_again_is_noticed(chroma_url: str) -> None:
     made = row()
-    one, other = VectorIndex(chroma_url, made), VectorIndex(chroma_url, made)
-    one.upsert([item("old")], rows([1, 0, 0, 0]))
-    assert ids(other, [1, 0, 0, 0]) == ["old"]
+    one, other, asking = VectorIndex(chroma_url, made), VectorIndex(chroma_url, made), VectorReader(chroma_url, made)
+    asked = rows([1, 0, 0, 0])
+    assert asking.query(asked, 5) == [[]]
+    one.upsert([item("old")], asked)
+    assert [hit.chunk_id for hit in asking.query(asked, 5)[0]] == ["old"]
+    assert other.count() == 1
     client(chroma_url).delete_collection(made.collection)
-    one.upsert([item("new")], rows([1, 0, 0, 0]))
-    assert ids(other, [1, 0, 0, 0]) == ["new"]
-    assert other.count() == one.count() == 1
+    assert (asking.query(asked, 5), asking.count()) == ([[]], 0)
+    one.upsert([item("new")], asked)
+    assert [hit.chunk_id for hit in asking.query(asked, 5)[0]] == ["new"]
+    assert other.count() == one.count() == asking.count() == 1
 
 
 def test_many_threads_open_one_collection(chroma_url: str) -> None:
@@ -136,7 +141,34 @@ def test_queries_during_the_first_writes_do_not_fail(index: VectorIndex) -> None
 
     writer = threading.Thread(target=write)
     writer.start()
+    asking = reader(index)
     while writer.is_alive():
-        assert len(index.query(vectors[:1], 5)) == 1
+        assert len(asking.query(vectors[:1], 5)) == 1
     writer.join()
     assert index.count() == 1500
+
+
+def test_chunks_left_out_make_room_for_the_next(index: VectorIndex) -> None:
+    index.upsert([item(f"c{n}") for n in range(6)], rows(*[[1, n / 10, 0, 0] for n in range(6)]))
+    without = [ChunkId("c0"), ChunkId("c2"), ChunkId("never")]
+    (hits,) = reader(index).query(rows([1, 0, 0, 0]), 3, without=without)
+    assert [hit.chunk_id for hit in hits] == ["c1", "c3", "c4"]
+
+
+def test_vectors_come_back_by_chunk_and_by_version(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chroma_read, "BATCH", 2)
+    index.upsert(
+        [item("a1", "va"), item("a2", "va"), item("b1", "vb"), item("c1", "vc")],
+        rows([3, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]),
+    )
+    found, vectors = reader(index).vectors([ChunkId("a2"), ChunkId("lost"), ChunkId("a1"), ChunkId("c1")])
+    assert dict(zip(found, vectors.tolist(), strict=True)) == {
+        "a1": [1, 0, 0, 0],
+        "a2": [0, 1, 0, 0],
+        "c1": [0, 0, 0, 1],
+    }
+    found, vectors = reader(index).vectors_of({VersionId("va"): 2, VersionId("vb"): 1, VersionId("lost"): 7})
+    assert sorted(found) == ["a1", "a2", "b1"]
+    assert vectors.shape == (3, 4)
+    nothing, empty = reader(index).vectors([])
+    assert (nothing, empty.shape) == ([], (0, 4))

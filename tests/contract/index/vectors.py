@@ -11,6 +11,8 @@ from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId,
 from services.shared.contracts.search import Filters
 from services.shared.index import chroma
 from services.shared.index.chroma import VectorIndex, VectorItem, Vectors
+from services.shared.index.chroma_read import VectorReader
+from services.shared.index.filters import wanted
 
 SPEC = EmbedderSpec(name="m", revision="r", dimension=4, query_prompt="", document_prompt="", max_tokens=256)
 
@@ -33,5 +35,10 @@ def client(url: str) -> Any:
     return chroma._client(url, 30)
 
 
+def reader(index: VectorIndex) -> VectorReader:
+    """Reads the same collection."""
+    return VectorReader(index._url, index._index)
+
+
 def ids(index: VectorIndex, vector: list[float], k: int = 10, filters: Filters | None = None) -> list[str]:
-    return [hit.chunk_id for hit in index.query(rows(vector), k, filters)[0]]
+    return [hit.chunk_id for hit in reader(index).query(rows(vector), k, wanted(filters))[0]]

@@ -12,6 +12,7 @@ from services.ingestor.ports.tools import Tools
 from services.shared.catalog import indexes, jobs
 from services.shared.contracts.ids import ChunkId, VersionId
 from services.shared.contracts.jobs import JobKind, JobState, Queue
+from services.shared.index.chroma_read import VectorReader
 from services.shared.kit.settings import EmbedderSettings
 from services.shared.models.loader import LazyEmbedder
 from tests.contract.ingestor.site import Site
@@ -61,7 +62,10 @@ def _delete_collection(site: Site) -> None:
 
 
 def _nearest(site: Site, lazy: LazyEmbedder, question: str) -> ChunkId:
-    return site.index().query(lazy.get().embed_questions([question]), 1)[0][0].chunk_id
+    with site.catalog.read() as tx:
+        row = indexes.serving(tx, site.space)
+    assert row is not None
+    return VectorReader(site.chroma_url, row).query(lazy.get().embed_questions([question]), 1)[0][0].chunk_id
 
 
 def test_a_deleted_collection_is_filled_again(

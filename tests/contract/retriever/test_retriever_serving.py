@@ -44,6 +44,8 @@ async def retriever(settings: Settings, library: Library, tmp_path: Path) -> Asy
         "RAGSTONE_CHROMA_URL": settings.chroma.chroma_url,
         "RAGSTONE_RETRIEVER_PORT": str(port),
         "RAGSTONE_EMBED_WAITING": "32",
+        # An exported model would be loaded before anybody could ask.
+        "RAGSTONE_EMBEDDER_BACKEND": "torch",
         "OMP_NUM_THREADS": "1",
     }
     with log.open("wb") as output:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from services.gateway.domain.golden import corrected
 from services.gateway.ports.answering import KeptAnswer
+from services.shared.contracts.calibration import CalibrationRequest, CalibrationState
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.evaluation import (
     Evaluation,
@@ -109,6 +110,25 @@ class FakeGolden:
     async def make(self, space: SpaceId, wanted: GoldenMakeRequest, request_id: str) -> JobId:
         self.wanted.append((space, wanted))
         return JobId("jg1")
+
+
+@dataclass
+class FakeCalibrations:
+    wanted: list[tuple[SpaceId, CalibrationRequest]] = field(default_factory=list)
+    states: dict[SpaceId, CalibrationState] = field(default_factory=dict)
+    refusal: RagstoneError | None = None
+
+    async def start(self, space: SpaceId, wanted: CalibrationRequest, request_id: str) -> JobId:
+        if self.refusal is not None:
+            raise self.refusal
+        self.wanted.append((space, wanted))
+        return JobId("jc1")
+
+    async def state(self, space: SpaceId) -> CalibrationState:
+        return self.states.get(space, CalibrationState(calibration=None, stale=None))
+
+    async def forget(self, space: SpaceId) -> None:
+        self.states.pop(space, None)
 
 
 @dataclass

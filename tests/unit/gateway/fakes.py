@@ -27,7 +27,7 @@ from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState, Queue
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import Passage, RetrieveRequest, SearchResponse
-from tests.unit.gateway.fake_records import FakeAnswers, FakeEvaluations, FakeFeedback, FakeGolden
+from tests.unit.gateway.fake_records import FakeAnswers, FakeCalibrations, FakeEvaluations, FakeFeedback, FakeGolden
 from tests.unit.gateway.messages import NOON, SHED, found
 
 
@@ -249,6 +249,7 @@ class World:
     evaluations: FakeEvaluations = field(default_factory=FakeEvaluations)
     golden: FakeGolden = field(default_factory=FakeGolden)
     feedback: FakeFeedback = field(default_factory=FakeFeedback)
+    calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
     remembered: FakeAnswers = field(default_factory=FakeAnswers)
     originals: FakeOriginals = field(default_factory=FakeOriginals)
     bell: FakeBell = field(default_factory=FakeBell)
@@ -268,6 +269,7 @@ class World:
             evaluations=self.evaluations,
             golden=self.golden,
             feedback=self.feedback,
+            calibrations=self.calibrations,
             answers=self.remembered,
             originals=self.originals,
             bell=self.bell,

@@ -39,8 +39,8 @@ ROUTES = {
     ("get", "/v1/feedback"),
     ("post", "/v1/feedback/{id}/correction"),
     ("post", "/v1/feedback/{id}/dismiss"),
-    ("get", "/healthz"),
-    ("get", "/readyz"),
+    *((verb, "/v1/calibrations") for verb in ("delete", "get", "post")),
+    *(("get", path) for path in ("/healthz", "/readyz")),
 }
 
 
@@ -273,11 +273,11 @@ def test_the_shapes_that_clients_rely_on() -> None:
         *("id", "status", "text", "reason", "confidence", "citations", "claims", "sub_questions", "passages_used"),
         *("degraded", "model", "index", "timings_ms", "trace_id", "trace"),
     }
-    assert set(Passage.model_fields) - {"lead", "kind"} == {
+    assert set(Passage.model_fields) - {"lead", "kind", "also_in"} == {
         *("chunk_id", "document_id", "version", "title", "section", "type", "text", "start", "end", "source", "tags"),
         *("score", "distance", "bm25", "critic", "ranks"),
     }
-    assert set(Verdict.model_fields) == {"answerable", "gate", "reason"}
+    assert set(Verdict.model_fields) - {"threshold"} == {"answerable", "gate", "reason"}
     assert set(Job.model_fields) == {
         *("id", "kind", "state", "stage", "done", "total", "attempts", "reason", "warning", "document_id", "result"),
         *("created_at", "updated_at"),

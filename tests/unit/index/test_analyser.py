@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.shared.index import analyser
 from services.shared.index.analyser import question_tokens, tokens
+from services.shared.index.analysis import pieces
 
-NOTE = "Please ask for “Turmeric”. (Storage: shelf Q7; see LEDGER.)\n\nThe supplier is Brannigan."
+NOTE = "Kindly bring the “Saffron” jar. (Kept in: drawer K4; see REGISTER.)\n\nOur baker is called Oduya."
 
 
-@pytest.mark.parametrize("asked", ["turmeric", "TURMERIC", "q7", "ledger", "Brannigan?", "brannigan", "‘ledger’"])
+@pytest.mark.parametrize("asked", ["saffron", "SAFFRON", "k4", "register", "Oduya?", "oduya", "‘register’"])
 def test_edge_punctuation_quotes_and_case_do_not_matter(asked: str) -> None:
     assert set(question_tokens(asked)) <= set(tokens(NOTE))
 
@@ -90,9 +90,9 @@ def test_different_names_share_nothing(one: str, other: str) -> None:
 
 
 def test_scripts_without_spaces_are_cut_into_pairs() -> None:
-    assert tokens("東京都に住む") == ["東京", "京都", "都に", "に住", "住む"]
+    assert tokens("カタカナに") == ["カタ", "タカ", "カナ", "ナに"]
     assert tokens("猫") == ["猫"]
-    assert tokens("ABC東京2024") == ["abc", "東京", "2024"]
+    assert tokens("ABCカナ2024") == ["abc", "カナ", "2024"]
     assert set(tokens("สวัสดี")) < set(tokens("สวัสดีครับ"))
 
 
@@ -100,6 +100,35 @@ def test_scripts_without_spaces_are_cut_into_pairs() -> None:
 def test_a_text_without_letters_or_digits_has_no_tokens(text: str) -> None:
     assert tokens(text) == []
     assert question_tokens(text) == []
+
+
+def test_a_clause_at_the_end_of_a_long_line_without_spaces_is_found() -> None:
+    line = "，".join(f"车站第{n}号时钟每天早上由值班员上发条" for n in range(200)) + "，备用钥匙挂在站长室"
+    asked = question_tokens("备用钥匙在站长室")
+    assert len(line.split()) == 1
+    assert len(set(asked) & set(tokens(line))) / len(set(asked)) > 0.8
+    assert not {"备用", "钥匙", "站长"} & set(tokens(line[:-10]))
+
+
+def test_a_han_character_is_found_alone_too() -> None:
+    assert tokens("住民税") == ["住民", "民税", "住", "民", "税"]
+    assert set(tokens("税")) <= set(tokens("住民税の申告"))
+
+
+def test_korean_words_are_found_whatever_particle_they_carry() -> None:
+    assert set(tokens("서울은")) & set(tokens("서울에서")) == {"서울"}
+
+
+@pytest.mark.parametrize("compound", ["boundary-layer", "three-part"])
+def test_a_question_asks_for_a_compound_by_its_telling_parts(compound: str) -> None:
+    one, other = compound.split("-")
+    assert question_tokens(compound) == tokens(f"{one} {other}")
+    assert set(question_tokens(compound)) < set(tokens(compound))
+
+
+@pytest.mark.parametrize(("asked", "written"), [("sign-off", "signoff"), ("e-mail", "email"), ("LQ-3007", "LQ3007")])
+def test_a_compound_that_its_parts_do_not_tell_is_asked_for_whole(asked: str, written: str) -> None:
+    assert set(tokens(written)) <= set(question_tokens(asked))
 
 
 def test_question_words_go_and_the_subject_stays() -> None:
@@ -122,8 +151,8 @@ def test_tokens_of_two_texts_are_those_of_both_together(one: str, other: str) ->
 
 @given(st.text(alphabet=st.characters(max_codepoint=127)))
 def test_the_quick_pattern_for_ascii_finds_what_the_full_one_finds(text: str) -> None:
-    quick = [match.group() for match in analyser._ASCII_PIECE.finditer(text.lower())]
-    assert quick == [match.group() for match in analyser._PIECE.finditer(text.lower())]
+    quick = [match.group() for match in pieces._ASCII_PIECE.finditer(text.lower())]
+    assert quick == [match.group() for match in pieces._PIECE.finditer(text.lower())]
 
 
 @given(st.text())

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from services.shared.index.bm25 import Bm25Chunk, BM25Index
 
 WORDS = st.sampled_from(["ale", "bun", "cod", "dip", "egg", "fig"])
 TEXT = st.lists(WORDS, max_size=12)
-STEPS = st.lists(st.tuples(st.integers(0, 9), st.none() | TEXT), max_size=30)
+TYPES = ("faq", "note", None)
 
 KETTLE = "The kettle in the break room holds exactly 1.7 litres."
 LIFT = "The goods lift carries 630 kilograms at most."
@@ -42,26 +43,65 @@ def oracle(texts: dict[str, list[str]], asked: list[str], index: BM25Index) -> d
     return dict(zip(texts, map(float, scores), strict=True))
 
 
-@pytest.fixture(autouse=True)
-def compact_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bm25, "COMPACT_AT", 3)
+@dataclass
+class Library:
+    """An index, and what must be in it."""
+
+    index: BM25Index
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    documents: dict[str, str] = field(default_factory=dict)
+
+    def put(self, number: int, text: list[str]) -> None:
+        id, document = f"c{number}", f"d{number % 3}"
+        put(self.index, id, text, document, type=TYPES[number % 3], tags=["red"] if number % 2 else [])
+        self.texts[id], self.documents[id] = text, document
+
+    def remove(self, number: int) -> None:
+        self.index.remove(ChunkId(f"c{number}"))
+        self.texts.pop(f"c{number}", None)
+
+    def replace(self, document: int, texts: list[list[str]]) -> None:
+        name = f"d{document}"
+        fresh = {f"c{document + 3 * n}": text for n, text in enumerate(texts)}
+        chunks = [
+            Bm25Chunk(ChunkId(id), text, DocumentId(name), TYPES[document], ["red"] if (document + 3 * n) % 2 else [])
+            for n, (id, text) in enumerate(fresh.items())
+        ]
+        self.index.replace_document(DocumentId(name), chunks)
+        self.texts = {id: text for id, text in self.texts.items() if self.documents[id] != name} | fresh
+        self.documents |= dict.fromkeys(fresh, name)
+
+    def tidy(self) -> None:
+        self.index = self.index.tidied()
 
 
-@settings(max_examples=300)
-@example(steps=[(0, ["ale"]), (1, [])], asked=["ale"], k1=1.0, b=1.0)
-@given(steps=STEPS, asked=TEXT, k1=st.floats(0.1, 3), b=st.floats(0, 1))
+STEP = st.one_of(
+    st.tuples(st.just("put"), st.integers(0, 9), TEXT),
+    st.tuples(st.just("remove"), st.integers(0, 9)),
+    st.tuples(st.just("replace"), st.integers(0, 2), st.lists(TEXT, max_size=3)),
+    st.tuples(st.just("tidy")),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@example(steps=[("put", 0, ["ale"]), ("put", 1, [])], asked=["ale"], k1=1.0, b=1.0, without=[])
+@example(steps=[("put", 0, ["ale"] * 300), ("tidy",), ("put", 1, ["ale"])], asked=["ale"], k1=1.0, b=0.5, without=[0])
+@given(
+    steps=st.lists(STEP, max_size=30),
+    asked=TEXT,
+    k1=st.floats(0.1, 3),
+    b=st.floats(0, 1),
+    without=st.lists(st.integers(0, 10), max_size=4),
+)
 def test_scores_are_rank_bm25s_through_any_changes(
-    steps: list[tuple[int, list[str] | None]], asked: list[str], k1: float, b: float
+    steps: list[tuple[Any, ...]], asked: list[str], k1: float, b: float, without: list[int]
 ) -> None:
-    index, live = BM25Index(k1, b), dict[str, list[str]]()
-    for number, text in steps:
-        id = f"c{number}"
-        live.pop(id, None)
-        if text is None:
-            index.remove(ChunkId(id))
-        else:
-            put(index, id, text)
-            live[id] = text
+    library = Library(BM25Index(k1, b))
+    for name, *what in steps:
+        getattr(library, name)(*what)
+        # Asked in between, so that what an index remembers can go stale.
+        library.index.search(asked, 3)
+    index, live = library.index, library.texts
     expected = oracle(live, asked, index)
     assert index.scores(asked) == pytest.approx(expected, abs=1e-9)
     hits = index.search(asked, 10)
@@ -69,8 +109,31 @@ def test_scores_are_rank_bm25s_through_any_changes(
     assert [hit.score for hit in hits] == pytest.approx([expected[hit.chunk_id] for hit in hits], abs=1e-9)
     assert all(hit.score > 0 for hit in hits)
     assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+    left_out = frozenset(ChunkId(f"c{number}") for number in without)
+    fitting = {id for id, document in library.documents.items() if TYPES[int(document[1])] == "faq" and int(id[1:]) % 2}
     for k in range(4):
         assert index.search(asked, k) == hits[:k]
+        assert index.search(asked, k, without=left_out) == [hit for hit in hits if hit.chunk_id not in left_out][:k]
+        filtered = [hit for hit in hits if hit.chunk_id in fitting - left_out]
+        assert index.search(asked, k, Filters(type="faq", tags=["red"]), left_out) == filtered[:k]
+
+
+@pytest.mark.parametrize("texts", [1, bm25.GROUP * 3, bm25.GROUP * 40 + 7])
+def test_the_best_of_many(texts: int) -> None:
+    # Enough texts that the best are looked for in groups; some words in nearly all texts, some in few.
+    rng = np.random.default_rng(texts)
+    words = np.array([f"w{n}" for n in range(300)])
+    drawn = {f"c{n}": words[rng.zipf(1.3, 20) % 300].tolist() for n in range(texts)}
+    index = BM25Index()
+    for id, text in drawn.items():
+        put(index, id, text)
+    for asked in (["w1", "w2", "w1"], ["w1", "w40"], ["w200"], ["w1", "w2", "w3", "w7", "w150"]):
+        expected = oracle(drawn, asked, index)
+        assert index.scores(asked) == pytest.approx(expected, abs=1e-9)
+        ours = index.scores(asked)
+        order = sorted((id for id in ours if ours[id] > 0), key=lambda id: (-ours[id], id))
+        for k in (1, 10, 100):
+            assert found(index, asked, k) == order[:k]
 
 
 @given(texts=st.lists(TEXT, min_size=1, max_size=12), asked=st.lists(WORDS, min_size=1, max_size=4))
@@ -149,6 +212,42 @@ def test_coverage_counts_rare_words_more() -> None:
     assert index.coverage(["bun", "unheard"], ["bun"]) == pytest.approx(0.5)
     assert index.coverage([], ["bun"]) == 0.0
     assert index.idf("unheard") == 0.0
+
+
+def test_coverage_of_chunks_is_that_of_their_tokens() -> None:
+    index = BM25Index()
+    texts = {"c0": ["ale", "bun"], "c1": ["ale"], "c2": [], "c3": ["cod", "ale"], "c4": ["egg"]}
+    for id, text in texts.items():
+        put(index, id, text)
+    index = index.tidied()
+    put(index, "c5", ["bun", "fig"])
+    index.remove(ChunkId("c4"))
+    live = {**texts, "c5": ["bun", "fig"]}
+    ids = [ChunkId(id) for id in ("c5", "c0", "gone", "c1", "c2", "c4", "c3")]
+    for asked in (["ale"], ["bun", "fig", "bun", "unheard"], ["egg"], []):
+        shares = index.coverage_of_chunks(asked, ids)
+        for id, share in zip(ids, shares, strict=True):
+            if id in ("gone", "c4"):
+                assert share is None
+            else:
+                assert share == pytest.approx(index.coverage(asked, live[id]))
+
+
+def test_an_index_says_when_a_tidied_copy_is_worth_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bm25, "UNTIDY", 3)
+    index = BM25Index()
+    told = [index.untidy]
+    for n in range(10):
+        put(index, f"c{n}", ["ale", "bun"])
+    told.append(index.untidy)
+    index = index.tidied()
+    told.append(index.untidy)
+    for n in range(3):
+        index.remove(ChunkId(f"c{n}"))
+        told.append(index.untidy)
+    assert told == [False, True, False, False, False, True]
+    assert len(index) == 7
+    assert found(index, ["ale"]) == [f"c{n}" for n in range(3, 10)]
 
 
 def test_a_document_changes_in_one_step() -> None:

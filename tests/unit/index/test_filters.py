@@ -27,3 +27,28 @@ def test_every_tag_is_asked_for() -> None:
 def test_any_of_none_fits_nothing(filters: Filters) -> None:
     assert wanted(filters).nothing
     assert not wanted(filters).everything
+
+
+@pytest.mark.parametrize(
+    ("filters", "fits"),
+    [
+        (Filters(), True),
+        (Filters(type="faq"), True),
+        (Filters(type=["note", "faq"]), True),
+        (Filters(type="note"), False),
+        (Filters(type=[]), False),
+        (Filters(document_id="d1"), True),
+        (Filters(document_id=["d2"]), False),
+        (Filters(tags=["red"]), True),
+        (Filters(tags=["red", "hot"]), True),
+        (Filters(tags=["red", "cold"]), False),
+        (Filters(type="faq", tags=["red"], document_id="d2"), False),
+    ],
+)
+def test_a_described_document_fits_or_not(filters: Filters, fits: bool) -> None:
+    assert wanted(filters).fits("d1", "faq", ["hot", "red"]) is fits
+
+
+def test_a_document_without_a_type_fits_no_type() -> None:
+    assert wanted(Filters(tags=[])).fits("d1", None, [])
+    assert not wanted(Filters(type="faq")).fits("d1", None, [])

@@ -13,6 +13,7 @@ from services.ingestor.ports.tools import Rules, Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobState, Queue
+from tests.unit.ingestor.fake_calibration import FakeCalibration
 from tests.unit.ingestor.fake_catalog import MAX_ATTEMPTS, SPACE, FakeCatalog, FakeOriginals
 from tests.unit.ingestor.fake_evaluation import FakeRecords, FakeSystem, evaluation_tools
 
@@ -152,6 +153,7 @@ class FakeHousekeeping:
         self.working: set[VersionId] = set()
         self.batch = False
         self.busy = False
+        self.outdated = False
         self.mended: list[list[VersionId]] = []
         self.done: list[str] = []
 
@@ -184,6 +186,12 @@ class FakeHousekeeping:
             return None
         self.mended.append(list(versions))
         return Queue.INDEX, JobId(f"mend-{len(self.mended)}"), ""
+
+    def begin_calibrating(self, space: SpaceId) -> tuple[Queue, JobId, str] | None:
+        if not self.outdated:
+            return None
+        self.outdated = False
+        return Queue.INDEX, JobId("calibrate-1"), ""
 
     def discard_stale(self) -> None:
         self.done.append("discard")
@@ -226,6 +234,7 @@ class World:
             vectors=self.vectors,
             bell=self.bell,
             evaluation=evaluation_tools(FakeRecords(), FakeSystem()),
+            calibration=FakeCalibration().tools(),
             one_behind=at_once,
             clock=self.clock,
             rules=Rules(**(sizes | rules)),

@@ -66,6 +66,16 @@ def test_what_is_being_worked_on_is_left_alone() -> None:
     assert scene.sweep_at(18000) == {"staged"}, "a batch is at work, whose versions nobody knows"
 
 
+def test_an_outdated_calibration_is_made_anew_once() -> None:
+    scene = Scene()
+    scene.flow.calibrate_again()
+    assert scene.bell.rung == []
+    scene.house.outdated = True
+    scene.flow.calibrate_again()
+    scene.flow.calibrate_again()
+    assert scene.bell.rung == scene.house.noted == ["calibrate-1"]
+
+
 def test_no_failing_step_ends_the_round() -> None:
     stop, ran = threading.Event(), []
 

@@ -161,6 +161,8 @@ class FakeMeasuring(FakeGateway):
 
     evaluation: dict[str, Any] = field(default_factory=an_evaluation)
     golden: list[dict[str, Any]] = field(default_factory=list)
+    calibration: dict[str, Any] | None = None
+    """What is in force when a calibration has ended; without one, the content was too little."""
     asked: list[tuple[str, str, str | None, Any]] = field(default_factory=list)
     """Method, path, space and body of every request that is not about documents or jobs."""
     spaces: set[str | None] = field(default_factory=set)
@@ -204,6 +206,8 @@ class FakeMeasuring(FakeGateway):
             return self._golden_page(params)
         if path.startswith("/v1/golden/") and method == "DELETE":
             return httpx.Response(204)
+        if path == "/v1/calibrations":
+            return self._calibrations(method)
         if path == "/v1/feedback/f1/correction":
             return httpx.Response(200, json=a_golden_question("feedback-f1", "approved"))
         if path in ("/v1/feedback", "/v1/feedback/f1/dismiss"):
@@ -218,6 +222,13 @@ class FakeMeasuring(FakeGateway):
             said |= self.said
             return httpx.Response(200, json={"items": [said], "next_cursor": None} if method == "GET" else said)
         return problem(404, "route_not_found", path)
+
+    def _calibrations(self, method: str) -> httpx.Response:
+        if method == "POST":
+            return httpx.Response(202, json={"job_id": self._begun("calibration")})
+        if method == "DELETE":
+            return httpx.Response(204)
+        return httpx.Response(200, json={"calibration": self.calibration, "stale": None})
 
     def _golden_page(self, params: httpx.QueryParams) -> httpx.Response:
         """Two a page, so that cursors are used."""
@@ -266,4 +277,6 @@ class FakeMeasuring(FakeGateway):
         state = "running" if not ended else "failed" if self.failing else "succeeded"
         body = {"id": job_id, "kind": job["kind"], "state": state, "stage": "ask", "done": 1, "total": 2}
         body |= {"attempts": 1, "reason": self.failing, "warning": None, "document_id": None}
-        return httpx.Response(200, json=body | {"result": None, "created_at": NOW, "updated_at": NOW})
+        fitted = {"calibrated": self.calibration is not None, "why": "The content gives 3 questions."}
+        result = fitted if job["kind"] == "calibration" and ended else None
+        return httpx.Response(200, json=body | {"result": result, "created_at": NOW, "updated_at": NOW})

@@ -29,5 +29,8 @@ def test_a_marker_counts_once_and_length_is_not_counted_twice() -> None:
     assert choose_depth("x" * 61, 5).score == 2
 
 
-def test_never_less_than_asked_for() -> None:
-    assert (choose_depth("Who?", 50).per_list, choose_depth("Who?", 50).fused) == (50, 5)
+def test_never_less_than_asked_for_is_read_and_never_more_than_two_lists_judged() -> None:
+    wide = choose_depth("Who?", 50)
+    assert (wide.per_list, wide.judged, wide.candidates) == (50, 10, 50)
+    narrow = choose_depth("Compare the difference of Python and Go", 5)
+    assert (narrow.per_list, narrow.judged, narrow.candidates) == (10, 20, 20)

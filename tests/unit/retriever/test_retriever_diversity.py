@@ -1,71 +1,107 @@
-"""Near-copies and single documents make room, and never at the price of fewer passages."""
+"""Near-copies and single documents make room, keep their sources, and never cost a passage."""
+
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.retriever.domain.diversity import Ranked, diversify
-from services.shared.contracts.ids import ChunkId, DocumentId
+from services.retriever.domain.diversity import Ranked, diversify, doubtful_chunks
+from services.shared.contracts.ids import ChunkId
+
+from .fakes import chunk
 
 LONG = "The belt of the first conveyor was taken off, cleaned with soap and put back under the usual tension. "
+REWORDED = "The belt of the first conveyor was removed, cleaned with soap, and put back under the usual tension. "
+OTHER = "Something else altogether happened in the kitchen."
+
+
+def one(id: str, document: str, text: str, score: float, source: str | None = None) -> Ranked:
+    return Ranked(chunk(id, text, document=document, source=source), score)
 
 
 def candidates(*rows: tuple[str, str, float], text: str | None = None) -> list[Ranked]:
     return [
-        Ranked(ChunkId(id), DocumentId(document), text or f"{id} {document} speaks of {id * 9} alone", score)
-        for id, document, score in rows
+        one(id, document, text or f"{id} {document} speaks of {id * 9} alone", score) for id, document, score in rows
     ]
 
 
-def test_a_near_copy_makes_room() -> None:
+def test_a_near_copy_makes_room_and_is_named() -> None:
+    ranked = [one("a", "d1", LONG, 0.03), one("b", "d2", LONG + "Again!", 0.03), one("c", "d3", OTHER, 0.02)]
+    chosen = diversify(ranked, 2, {})
+    assert chosen.kept == ["a", "c"]
+    assert chosen.also_in == {"a": ["b"]}
+    assert [(drop.chunk_id, drop.reason) for drop in chosen.drops] == [("b", "near_duplicate of a")]
+
+
+def test_the_better_sourced_copy_is_shown_in_the_place_of_the_best() -> None:
     ranked = [
-        Ranked(ChunkId("a"), DocumentId("d1"), LONG, 0.03),
-        Ranked(ChunkId("b"), DocumentId("d2"), LONG + "Again!", 0.03),
-        Ranked(ChunkId("c"), DocumentId("d3"), "Something else altogether happened in the kitchen.", 0.02),
+        one("a", "d1", LONG, 0.03),
+        one("b", "d2", OTHER, 0.025),
+        one("c", "d3", LONG, 0.02, source="https://example.org/belt"),
     ]
-    kept, drops = diversify(ranked, 2)
-    assert kept == ["a", "c"]
-    assert [(drop.chunk_id, drop.reason) for drop in drops] == [("b", "near_duplicate of a")]
+    chosen = diversify(ranked, 2, {})
+    assert chosen.kept == ["c", "b"]
+    assert chosen.also_in == {"c": ["a"]}
 
 
 def test_a_number_or_a_negation_makes_a_text_another_one() -> None:
     for changed in (LONG.replace("first", "2nd"), LONG.replace("was taken", "was not taken")):
-        ranked = [
-            Ranked(ChunkId("a"), DocumentId("d1"), LONG, 0.03),
-            Ranked(ChunkId("b"), DocumentId("d2"), changed, 0.03),
-            Ranked(ChunkId("c"), DocumentId("d3"), "Something else altogether.", 0.02),
-        ]
-        assert diversify(ranked, 2) == (["a", "b"], [])
+        ranked = [one("a", "d1", LONG, 0.03), one("b", "d2", changed, 0.03), one("c", "d3", OTHER, 0.02)]
+        same = {ChunkId("a"): [1.0, 0.0], ChunkId("b"): [1.0, 0.0]}
+        chosen = diversify(ranked, 2, same)
+        assert (chosen.kept, chosen.also_in, chosen.drops) == (["a", "b"], {}, [])
+        assert doubtful_chunks(ranked, 2) == []
+
+
+def test_vectors_decide_where_letters_leave_a_doubt() -> None:
+    ranked = [one("a", "d1", LONG, 0.03), one("b", "d2", REWORDED, 0.03), one("c", "d3", OTHER, 0.02)]
+    assert doubtful_chunks(ranked, 2) == ["a", "b"]
+    assert diversify(ranked, 2, {ChunkId("a"): [1.0, 0.1], ChunkId("b"): [1.0, 0.12]}).kept == ["a", "c"]
+    assert diversify(ranked, 2, {ChunkId("a"): [1.0, 0.1], ChunkId("b"): [0.5, 0.9]}).kept == ["a", "b"]
+    assert diversify(ranked, 2, {}).kept == ["a", "b"], "without vectors a doubt is no copy"
+
+
+def test_a_chunk_within_a_longer_one_of_its_document_is_a_copy() -> None:
+    ranked = [one("a", "d1", LONG + OTHER, 0.03), one("b", "d1", LONG, 0.03), one("c", "d2", "Kitchens.", 0.02)]
+    assert diversify(ranked, 2, {}).kept == ["a", "c"]
 
 
 def test_a_document_gets_three_of_five_when_others_are_comparable() -> None:
     rows = [(f"a{n}", "a", 0.02) for n in range(5)] + [("b1", "b", 0.0165), ("c1", "c", 0.0165)]
-    kept, drops = diversify(candidates(*rows), 5)
-    assert kept == ["a0", "a1", "a2", "b1", "c1"]
-    assert {drop.chunk_id for drop in drops} == {"a3", "a4"}
+    chosen = diversify(candidates(*rows), 5, {})
+    assert chosen.kept == ["a0", "a1", "a2", "b1", "c1"]
+    assert {drop.chunk_id for drop in chosen.drops} == {"a3", "a4"}
 
 
 def test_a_document_that_is_far_better_may_fill_the_page() -> None:
     rows = [(f"a{n}", "a", 0.03) for n in range(5)] + [("b1", "b", 0.01)]
-    assert diversify(candidates(*rows), 5)[0] == ["a0", "a1", "a2", "a3", "a4"]
+    assert diversify(candidates(*rows), 5, {}).kept == ["a0", "a1", "a2", "a3", "a4"]
 
 
-def test_fewer_than_asked_for_is_never_the_outcome() -> None:
-    copies = candidates(*[(f"c{n}", "d", 0.02) for n in range(8)], text=LONG)
-    assert diversify(copies, 5)[0] == ["c0", "c1", "c2", "c3", "c4"]
+def test_copies_of_one_text_are_one_passage_with_all_its_places() -> None:
+    """Five times the same says no more than once; every place that says it stays named."""
+    chosen = diversify(candidates(*[(f"c{n}", f"d{n}", 0.02) for n in range(8)], text=LONG), 5, {})
+    assert chosen.kept == ["c0"]
+    assert chosen.also_in == {"c0": [f"c{n}" for n in range(1, 8)]}
 
 
 def test_long_lists_are_left_alone() -> None:
     copies = candidates(*[(f"c{n:02d}", "d", 0.02) for n in range(20)], text=LONG)
-    assert diversify(copies, 11) == ([one.chunk_id for one in copies[:11]], [])
+    assert diversify(copies, 11, {}).kept == [row.chunk.id for row in copies[:11]]
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(1, 9)), max_size=15), st.integers(1, 12))
-def test_any_candidates_fill_the_page_in_their_order(rows: list[tuple[int, int, int]], top_k: int) -> None:
+def test_what_is_shown_or_named_or_dropped_is_every_candidate_in_reach(
+    rows: list[tuple[int, int, int]], top_k: int
+) -> None:
     ranked = [
-        Ranked(ChunkId(f"c{place:02d}"), DocumentId(f"d{document}"), LONG * (text + 1), score / 100)
+        one(f"c{place:02d}", f"d{document}", LONG if text == 0 else f"{LONG} {text} more", score / 100)
         for place, (document, text, score) in enumerate(sorted(rows, key=lambda row: -row[2]))
     ]
-    kept, drops = diversify(ranked, top_k)
-    assert len(kept) == min(top_k, len(ranked))
-    assert kept == sorted(kept)
-    assert not {drop.chunk_id for drop in drops} & set(kept)
+    chosen = diversify(ranked, top_k, {})
+    named = [id for ids in chosen.also_in.values() for id in ids]
+    assert len(set(chosen.kept)) == len(chosen.kept) <= top_k
+    assert not set(named) & set(chosen.kept)
+    assert set(named) <= {drop.chunk_id for drop in chosen.drops} | {row.chunk.id for row in ranked}
+    distinct = 3 if top_k <= 10 else 15
+    assert len(chosen.kept) >= min(top_k, distinct, len({replace(row.chunk, id=ChunkId("")).text for row in ranked}))

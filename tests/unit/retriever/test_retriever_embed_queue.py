@@ -106,26 +106,34 @@ async def test_waiting_callers_who_leave_make_room_and_are_not_worked_for(
 
 async def test_work_for_a_caller_who_left_stops_within_one_batch(queue: QueuedEmbedder, model: SlowModel) -> None:
     task = asyncio.create_task(queue.similarities("question", [f"text {n}" for n in range(2000)]))
-    model.let_through(2)
+    model.let_through(1, "questions")
+    model.let_through(1, "documents")
     await until(lambda: len(model.calls) == 3)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     model.let_through(100)
-    after = asyncio.create_task(queue.questions(["after"]))
-    await after
-    assert [len(texts) for kind, texts in model.calls if kind == "documents"] == [BATCH, BATCH]
+    assert await queue.similarities("q", ["after"]) == [float(1 * 5 + 1)]
+    assert [len(texts) for kind, texts in model.calls if kind == "documents"] == [BATCH, BATCH, 1]
 
 
-async def test_questions_go_before_the_rest_of_texts_under_way(queue: QueuedEmbedder, model: SlowModel) -> None:
+async def test_questions_never_wait_behind_texts(queue: QueuedEmbedder, model: SlowModel) -> None:
     texts = asyncio.create_task(queue.similarities("q", ["a" * n for n in range(1, 11)]))
-    await until(lambda: len(model.calls) == 1)
-    urgent = asyncio.create_task(queue.questions(["urgent"]))
-    await asyncio.sleep(0)
+    model.let_through(1, "questions")
+    await until(lambda: len(model.calls) == 2)
+    model.let_through(1, "questions")
+    answer = await queue.questions(["urgent"])
+    assert answer.vectors == [[6.0, 1.0]]
+    assert [kind for kind, _ in model.calls] == ["questions", "documents", "questions"]
     model.let_through(10)
-    await urgent
-    similarities = await texts
-    assert [texts for _, texts in model.calls][1] == ["urgent"]
-    assert similarities == [float(n * 1 + 1) for n in range(1, 11)]
+    assert await texts == [float(n * 1 + 1) for n in range(1, 11)]
+    assert [len(call) for kind, call in model.calls if kind == "documents"] == [BATCH, BATCH, 2]
+
+
+async def test_longest_texts_share_a_batch(queue: QueuedEmbedder, model: SlowModel) -> None:
+    model.let_through(100)
+    lengths = [3, 9, 1, 7, 5, 8]
+    assert await queue.similarities("q", ["a" * n for n in lengths]) == [float(n + 1) for n in lengths]
+    assert [[len(text) for text in call] for kind, call in model.calls if kind == "documents"] == [[9, 8, 7, 5], [3, 1]]
 
 
 async def test_the_loop_stays_free_while_the_model_works(queue: QueuedEmbedder, model: SlowModel) -> None:
@@ -179,3 +187,16 @@ async def test_closing_tells_whoever_waits(queue: QueuedEmbedder, model: SlowMod
     await running
     with pytest.raises(RagstoneError, match="stopping"):
         await waiting
+
+
+async def test_closing_ends_texts_under_way_after_their_batch(queue: QueuedEmbedder, model: SlowModel) -> None:
+    running = asyncio.create_task(queue.similarities("question", ["text"] * 2000))
+    model.let_through(1, "questions")
+    await until(lambda: len(model.calls) == 2)
+    closing = asyncio.create_task(asyncio.to_thread(queue.close))
+    await asyncio.sleep(0.05)
+    model.let_through(1, "documents")
+    await closing
+    with pytest.raises(RagstoneError, match="stopping"):
+        await running
+    assert len(model.calls) == 2

@@ -8,9 +8,18 @@ import pytest
 from services.retriever.domain.hits import Chunk
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId
-from services.shared.contracts.search import Filters, RetrieveRequest, ScoreRequest, SearchResponse, Stages
+from services.shared.contracts.search import Filters, RetrieveRequest, SearchResponse, Stages
 
-from .fakes import EMBEDDER, SPACE, FakeEmbedder, FakeKeywords, FakeRecords, FakeVectors, chunk, retrieval
+from .fakes import (
+    EMBEDDER,
+    SPACE,
+    FakeEmbedder,
+    FakeKeywords,
+    FakeRecords,
+    FakeVectors,
+    chunk,
+    retrieval,
+)
 
 
 def request(question: str = "Who won?", **fields: Any) -> RetrieveRequest:
@@ -55,24 +64,23 @@ async def test_all_questions_are_embedded_in_one_batch_and_have_their_lists() ->
     assert {name for passage in response.passages for name in passage.ranks} == {"vector:0", "vector:1"}
 
 
-async def test_ids_that_are_not_live_never_come_back_and_more_are_asked_for() -> None:
+async def test_ids_that_are_not_live_never_come_back_and_more_are_read() -> None:
     stale = [(f"old#{n}", 0.01 * n) for n in range(40)]
     vectors = FakeVectors([*stale, ("new#0", 0.5), ("new#1", 0.51)])
     flow = retrieval(FakeRecords([chunk("new#0"), chunk("new#1")]), vectors, FakeKeywords([("old#3", 9.0)]))
     response = await flow.retrieve(request(explain=True))
     assert ids(response) == ["new#0", "new#1"]
-    assert [k for _, k, _ in vectors.asked] == [5, 20, 80]
     assert response.trace is not None
     reasons = {(drop["chunk_id"], drop["list"]): drop["reason"] for drop in response.trace["drops"]}
     assert reasons["old#3", "bm25:0"] == reasons["old#3", "vector:0"] == "not_live"
 
 
 async def test_no_answer_mixes_two_versions_of_a_document() -> None:
-    """The old version is live when the first index is read, the new one when the second is."""
+    """The old version is live when the indexes are read, the new one when the texts are."""
     records = FakeRecords([chunk("old#0", document="d")])
 
     def replace(call: int) -> None:
-        if call == 2:
+        if call == 1:
             records.chunks = {ChunkId("new#0"): chunk("new#0", document="d")}
 
     records.before_live = replace
@@ -130,19 +138,21 @@ async def test_without_the_gate_a_filter_is_final() -> None:
 
 async def test_exact_words_keep_a_far_passage_from_poor() -> None:
     keywords = FakeKeywords([("part#0", 9.0)])
-    keywords.covered = {"part AX-4411": 1.0}
+    keywords.covered = {"part#0": 1.0}
     flow = retrieval(FakeRecords([chunk("part#0", "part AX-4411")]), FakeVectors([("part#0", 0.8)]), keywords)
     assert (await flow.retrieve(request("AX-4411"))).verdict.gate == "good"
 
 
 async def test_a_bm25_list_below_the_floor_is_silent() -> None:
     keywords = FakeKeywords([("b#0", 1.0)])
-    keywords.covered = {"text of b#0": 0.05}
+    keywords.covered = {"b#0": 0.05}
     flow = retrieval(FakeRecords([chunk("a#0"), chunk("b#0")]), FakeVectors([("a#0", 0.2)]), keywords)
     response = await flow.retrieve(request(explain=True))
     assert ids(response) == ["a#0"]
     assert response.trace is not None
-    assert response.trace["drops"] == [{"chunk_id": "b#0", "list": "bm25:0", "reason": "list below the floor: 0.05"}]
+    assert response.trace["drops"] == [
+        {"chunk_id": "b#0", "list": "bm25:0", "reason": "list below the floor: 0.05, limit 0.10"}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +209,7 @@ async def test_nothing_left_to_search_is_an_error(stages: Stages | None) -> None
     assert (caught.value.code, caught.value.status) == (ErrorCode.VECTOR_STORE_UNAVAILABLE, 503)
 
 
-@pytest.mark.parametrize("code", [ErrorCode.BUSY, ErrorCode.INDEX_INCOMPATIBLE, ErrorCode.CATALOG_UNAVAILABLE])
+@pytest.mark.parametrize("code", [ErrorCode.BUSY, ErrorCode.CATALOG_UNAVAILABLE])
 async def test_what_the_other_index_cannot_answer_for_is_raised(code: ErrorCode) -> None:
     flow = retrieval(FakeRecords([chunk("a#0")]), FakeVectors(error=down(code)), FakeKeywords([("a#0", 1.0)]))
     with pytest.raises(RagstoneError) as caught:
@@ -221,8 +231,11 @@ async def test_a_question_is_only_compared_with_vectors_of_its_own_embedder(diff
     other = replace(EMBEDDER, **different)
     vectors = FakeVectors([("a#0", 0.1)])
     flow = retrieval(FakeRecords([chunk("a#0")], embedder=other), vectors, FakeKeywords([("a#0", 1.0)]))
+    response = await flow.retrieve(request())
+    assert (ids(response), response.degraded) == (["a#0"], ["index_incompatible"]), "exact words answer meanwhile"
+    assert response.passages[0].distance is None
     with pytest.raises(RagstoneError) as caught:
-        await flow.retrieve(request())
+        await flow.retrieve(request(stages=Stages(bm25=False)))
     assert caught.value.code == ErrorCode.INDEX_INCOMPATIBLE
     assert "RAGSTONE_EMBEDDER" in caught.value.detail
     assert vectors.asked == []
@@ -259,23 +272,13 @@ async def test_copies_make_room_unless_diversity_is_off() -> None:
     assert ids(await flow.retrieve(request(question, top_k=2, stages=Stages(diversity=False)))) == ["d0#0", "d1#0"]
 
 
-async def test_scores_come_in_the_order_of_the_texts() -> None:
-    keywords = FakeKeywords()
-    keywords.covered = {"q": 1.0}
-    flow = retrieval(FakeRecords(), FakeVectors(), keywords)
-    response = await flow.score(ScoreRequest(space=SPACE, question="q", texts=["other", "q"]))
-    assert [(one.similarity, one.coverage) for one in response.scores] == [(0.0, 0.5), (1.0, 1.0)]
-    assert (await flow.score(ScoreRequest(space=SPACE, question="q", texts=[]))).scores == []
-
-
-@pytest.mark.parametrize("at", [1, 2])
-async def test_a_document_replaced_during_a_search_is_searched_again(at: int) -> None:
-    """Whether it dies before its list is read (1) or before all lists are (2)."""
+async def test_a_document_replaced_during_a_search_is_searched_again() -> None:
+    """It dies between its list and its text."""
     records = FakeRecords([chunk("v1#0")])
     keywords = FakeKeywords([("v1#0", 5.0)])
 
     def replaced(call: int) -> None:
-        if call == at:
+        if call == 1:
             records.chunks = {one.id: one for one in [chunk("v2#0")]}
             keywords.lists = ([("v2#0", 5.0)],)
 
@@ -286,10 +289,9 @@ async def test_a_document_replaced_during_a_search_is_searched_again(at: int) ->
 
 
 async def test_a_search_is_repeated_once_and_only_for_what_died_during_it() -> None:
-    records = FakeRecords([chunk("a#0")])
-    lagging = FakeVectors([("old#0", 0.1)])
-    await retrieval(records, lagging, FakeKeywords()).retrieve(request())
-    assert len(lagging.asked) == 1
     always_late = FakeVectors()
-    await retrieval(records, always_late, FakeKeywords([("old#0", 5.0)])).retrieve(request())
+    await retrieval(FakeRecords([chunk("a#0")]), always_late, FakeKeywords([("old#0", 5.0)])).retrieve(request())
     assert len(always_late.asked) == 2
+    poor = FakeVectors([("a#0", 0.9)])
+    await retrieval(FakeRecords([chunk("a#0")]), poor, FakeKeywords()).retrieve(request())
+    assert len(poor.asked) == 1

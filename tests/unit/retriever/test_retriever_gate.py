@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.retriever.domain.gate import Covered, Evidence, answerable, gather_evidence, judge
-from services.retriever.domain.hits import Hit, RankedList
+from services.retriever.domain.gate import (
+    Evidence,
+    answerable_by_features,
+    answerable_by_lists,
+    gather_evidence,
+    judge,
+)
+from services.retriever.domain.hits import Covered, Hit, RankedList
+from services.retriever.domain.limits import Limits, limits_for
+from services.retriever.domain.plan import Switches, Tuning
+from services.shared.contracts.calibration import Logistic
 from services.shared.contracts.ids import ChunkId
 
 
@@ -24,7 +33,7 @@ from services.shared.contracts.ids import ChunkId
 )
 def test_poor_or_not(distance: float | None, share: float, rarity: float, vectors_asked: bool, poor: bool) -> None:
     evidence = Evidence(distance, Covered(share, rarity), vectors_asked)
-    judgement = judge(evidence, distance_limit=0.55, confident_coverage=0.9)
+    judgement = judge(evidence, limits(gate_coverage=0.9))
     assert judgement.poor is poor
     assert judgement.reason
 
@@ -40,6 +49,11 @@ def test_the_best_over_all_questions_counts() -> None:
     assert gather_evidence([], [], vectors_asked=False) == Evidence(None, None, vectors_asked=False)
 
 
+def limits(**by_hand: float) -> Limits:
+    switches = Switches(vector=True, bm25=True, gate=True, critic=True, diversity=True)
+    return limits_for(Tuning(switches, **by_hand), None)  # type: ignore[arg-type]
+
+
 shares, distances = st.floats(0, 1), st.floats(0, 2)
 
 
@@ -47,10 +61,17 @@ shares, distances = st.floats(0, 1), st.floats(0, 2)
 def test_answerable_falls_with_distance_and_rises_with_coverage(d1: float, d2: float, c1: float, c2: float) -> None:
     near, far = sorted((d1, d2))
     little, much = sorted((c1, c2))
-    best = answerable(Evidence(near, Covered(much, 1.0), vectors_asked=True))
-    assert 0 < answerable(Evidence(far, Covered(much, 1.0), vectors_asked=True)) <= best < 1
-    assert answerable(Evidence(near, Covered(little, 1.0), vectors_asked=True)) <= best
+    best = answerable_by_lists(Evidence(near, Covered(much, 1.0), vectors_asked=True))
+    assert 0 < answerable_by_lists(Evidence(far, Covered(much, 1.0), vectors_asked=True)) <= best < 1
+    assert answerable_by_lists(Evidence(near, Covered(little, 1.0), vectors_asked=True)) <= best
 
 
 def test_an_index_that_was_not_asked_neither_helps_nor_harms_much() -> None:
-    assert 0.1 < answerable(Evidence(None, None, vectors_asked=False)) < 0.9
+    assert 0.1 < answerable_by_lists(Evidence(None, None, vectors_asked=False)) < 0.9
+
+
+def test_a_calibrated_logistic_counts_what_this_call_has() -> None:
+    fitted = Logistic(intercept=0.0, weights={"near": 2.0, "entities": 1.0})
+    assert answerable_by_features({}, fitted) == 0.5
+    assert answerable_by_features({"near": 1.0, "other": 9.0}, fitted) == pytest.approx(0.8808, abs=1e-4)
+    assert answerable_by_features({"near": -1e6}, fitted) == pytest.approx(0.0)

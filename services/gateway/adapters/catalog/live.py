@@ -5,8 +5,8 @@ from collections.abc import Collection
 from anyio.to_thread import run_sync
 
 from services.gateway.domain.citations import TextOf
-from services.shared.catalog import documents
 from services.shared.catalog.engine import Catalog
+from services.shared.catalog.live_versions import live_texts
 from services.shared.contracts.ids import SpaceId
 
 
@@ -21,10 +21,6 @@ class CatalogLiveTexts:
         return await run_sync(self._read, space, wanted)
 
     def _read(self, space: SpaceId, wanted: Collection[TextOf]) -> dict[TextOf, str]:
-        texts: dict[TextOf, str] = {}
         with self._catalog.read() as tx:
-            for document_id, version_id in wanted:
-                stored = documents.version(tx, space, document_id, version_id)
-                if stored is not None and stored.live:
-                    texts[(document_id, version_id)] = stored.text
-        return texts
+            live = live_texts(tx, space, list({document_id for document_id, _ in wanted}))
+        return {one: live[one] for one in wanted if one in live}

@@ -1,6 +1,7 @@
 """The parser of each kind of file, behind one door that turns every failure into a reason with the file's name."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from services.ingestor.adapters.parsers import html, json_files, markdown, plain_text
 from services.ingestor.domain.documents import Extracted, Incoming
@@ -21,12 +22,23 @@ PARSERS: dict[FileKind, Parse] = {
 }
 
 
-class FileParsers:
-    """Reads any supported file."""
+def nobody_tells(text: str) -> str | None:
+    """Stands where no library tells languages."""
+    return None
 
-    def __init__(self, max_bytes: int, time_up: type[Exception]) -> None:
+
+class FileParsers:
+    """Reads any supported file. ``language_of`` is asked for the language of a text that does not say it itself."""
+
+    def __init__(
+        self,
+        max_bytes: int,
+        time_up: type[Exception],
+        language_of: Callable[[str], str | None] = nobody_tells,
+    ) -> None:
         self._max_bytes = max_bytes
         self._time_up = time_up
+        self._language_of = language_of
 
     def parse(self, incoming: Incoming, data: bytes) -> Extracted:
         """The text of a document. Raises RagstoneError naming the file, what is wrong and what to do."""
@@ -50,4 +62,4 @@ class FileParsers:
         if not any(char.isalnum() for char in extracted.text):
             detail = f"no text was found in {name}; if it should hold some, check the file and send it again"
             raise RagstoneError(ErrorCode.DOCUMENT_EMPTY, detail)
-        return extracted
+        return replace(extracted, language=extracted.language or self._language_of(extracted.text))

@@ -1,0 +1,57 @@
+"""What one search of both indexes brought."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from services.retriever.domain.fusion import Fused
+from services.retriever.domain.gate import Evidence, Judgement
+from services.retriever.domain.hits import Chunk, Drop, RankedList
+from services.retriever.domain.judged import Judged
+from services.shared.contracts.ids import ChunkId
+
+CRITIC = "critic"
+NOT_LIVE = "not_live"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Lists, their one order, and what gate and critic make of them.
+
+    ``fused`` is the whole order; ``chunks`` holds the texts of its first candidates, those that live.
+    """
+
+    lists: tuple[RankedList, ...]
+    fused: tuple[Fused, ...]
+    chunks: Mapping[ChunkId, Chunk]
+    drops: tuple[Drop, ...]
+    evidence: Evidence
+    judgement: Judgement
+    judged: Judged | None = None
+    relevant: Mapping[ChunkId, float] = field(default_factory=dict)
+    """The critic's probability of each candidate that it judged."""
+    critic_cut: float = 0.0
+
+    @property
+    def head(self) -> list[Fused]:
+        """The candidates in fused order, without those that the critic holds for irrelevant."""
+        return [one for one in self.fused if one.chunk_id in self.chunks and not self._refused(one)]
+
+    @property
+    def refused(self) -> list[Fused]:
+        """The candidates that the critic holds for irrelevant, in fused order."""
+        return [one for one in self.fused if one.chunk_id in self.chunks and self._refused(one)]
+
+    def refusals(self, shown: Collection[ChunkId]) -> list[Drop]:
+        """A drop for each of them that is not shown all the same."""
+        return [
+            Drop(
+                one.chunk_id,
+                CRITIC,
+                f"relevant with probability {self.relevant[one.chunk_id]:.4f}, limit {self.critic_cut:.4f}",
+            )
+            for one in self.refused
+            if one.chunk_id not in shown
+        ]
+
+    def _refused(self, one: Fused) -> bool:
+        return self.relevant.get(one.chunk_id, 1.0) < self.critic_cut

@@ -1,0 +1,53 @@
+"""What the stages decide by: set by hand, else calibrated for this index, else the product's own value."""
+
+from dataclasses import dataclass
+
+from services.retriever.domain.fusion import Fusion
+from services.retriever.domain.plan import Tuning
+from services.shared.contracts.calibration import Calibration, Logistic, Thresholds
+from services.shared.contracts.search import FusionName
+
+GATE_DISTANCE = 0.55
+"""For a model with no calibration; from the personal-notes system, which used all-MiniLM-L6-v2."""
+
+BM25_FLOOR = 0.1
+"""Hand-set; see docs/benchmarks.md for what a higher one costs."""
+
+CRITIC_CUT = 0.001
+"""Under it the critic is sure. On Cranfield and Medline, where a question has many relevant passages and the critic
+was taught one, it drops none of them at 0.001, and 3 % at 0.01."""
+
+
+DEFAULT_FUSION = Fusion.RELATIVE
+"""Ranked better than reciprocal ranks on the collections of ``benchmarks/fusion.py``."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The values in force for one call; ``answerable`` and ``logistic`` are None where nothing was calibrated."""
+
+    gate_distance: float
+    gate_coverage: float
+    bm25_floor: float
+    critic_cut: float
+    fusion: Fusion
+    answerable: float | None
+    logistic: Logistic | None
+
+
+def limits_for(tuning: Tuning, calibration: Calibration | None, asked: FusionName | None = None) -> Limits:
+    """Settle every value; ``asked`` is the call's own wish for the fusion."""
+    fitted = calibration.thresholds if calibration else Thresholds()
+    return Limits(
+        gate_distance=_first(tuning.gate_distance, fitted.gate_distance, GATE_DISTANCE),
+        gate_coverage=tuning.gate_coverage,
+        bm25_floor=_first(tuning.bm25_floor, fitted.bm25_floor, BM25_FLOOR),
+        critic_cut=_first(tuning.critic_cut, fitted.critic_cut, CRITIC_CUT),
+        fusion=Fusion(asked or tuning.fusion or fitted.fusion or DEFAULT_FUSION),
+        answerable=tuning.answerable if tuning.answerable is not None else fitted.answerable,
+        logistic=calibration.answerability if calibration else None,
+    )
+
+
+def _first(by_hand: float | None, fitted: float | None, default: float) -> float:
+    return by_hand if by_hand is not None else fitted if fitted is not None else default

@@ -1,0 +1,87 @@
+"""The model in sentence-transformers and torch: what every other backend is held against."""
+
+import copy
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.shared.models.embedder import ModelSpec, Vectors
+from services.shared.models.source import unavailable
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+"""What models call the prompt of their documents. sentence-transformers would take an empty ``document``, which it
+adds to every model by itself, before a ``passage`` that the model does name."""
+
+_one_load = threading.Lock()
+"""While a model loads, the library changes torch's default type for every thread of the process."""
+
+
+class TorchEncoder:
+    """Runs the model's own modules: the bare loop gives what ``SentenceTransformer.encode`` gives (a test compares
+    them) and can stop between two batches."""
+
+    def __init__(self, model: "SentenceTransformer") -> None:
+        self._model = model
+        self._one_setting = threading.Lock()
+        """The model's tokenizer is set up anew by each batch, so only one thread may be in it."""
+        self._counter = copy.deepcopy(model.tokenizer.backend_tokenizer)
+        """A tokenizer that is never set up again: any number of threads may count while another embeds."""
+        self._counter.no_truncation()
+        self._counter.no_padding()
+
+    def encode(self, texts: Sequence[str], prompt: str) -> Vectors:
+        """One batch; a prompt that the model leaves out of its pooling is left out."""
+        import torch
+
+        with torch.inference_mode():
+            with self._one_setting:
+                features = self._model.preprocess(list(texts), prompt=prompt or None)
+            pooled = self._model.forward(features)["sentence_embedding"].float()
+            vectors: Vectors = torch.nn.functional.normalize(pooled, dim=1).numpy()
+        return vectors
+
+    def lengths(self, texts: Sequence[str], prompt: str) -> list[int]:
+        """In tokens, not cut."""
+        return [len(encoded.ids) for encoded in self._counter.encode_batch_fast([prompt + text for text in texts])]
+
+
+def load_model(name: str, folder: Path, *, precision: str, threads: int) -> "SentenceTransformer":
+    """The model of the folder, ready to run; raises MODEL_UNAVAILABLE saying why it cannot be loaded."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    torch.set_num_threads(threads)
+    try:
+        with _one_load:
+            return SentenceTransformer(
+                str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": getattr(torch, precision)}
+            ).eval()
+    # Whatever is wrong with a model's files surfaces here, as any type of error from three libraries.
+    except Exception as error:
+        raise unavailable(
+            name,
+            f"{folder} could not be loaded: {type(error).__name__}: {error}",
+            "download it again, or name another model in RAGSTONE_EMBEDDER",
+        ) from error
+
+
+def spec_of(name: str, revision: str, model: "SentenceTransformer") -> ModelSpec:
+    """What the model says of itself."""
+    dimension = model.get_embedding_dimension()
+    if dimension is None:
+        raise unavailable(name, "it does not say how wide its vectors are", "name another model")
+    prompts = model.prompts or {}
+    return ModelSpec(
+        name=name,
+        revision=revision,
+        dimension=dimension,
+        query_prompt=prompts.get("query") or "",
+        document_prompt=next((prompts[role] for role in DOCUMENT_PROMPTS if prompts.get(role)), ""),
+        max_tokens=int(model.max_seq_length or 512),
+    )
