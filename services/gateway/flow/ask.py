@@ -28,7 +28,7 @@ from services.shared.contracts.search import FINAL_PASSAGES, Passage, SearchRequ
 
 AskEvent = StageEvent | SourcesEvent | SentenceEvent | Answer
 
-ATTEMPTS = 2
+ATTEMPTS = 3
 """How often a question is searched for when what was found is replaced before it can be said."""
 
 _FINAL = (AnswerReason.GUARDRAIL, AnswerReason.WRITER_UNAVAILABLE)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from services.retriever.adapters.threads import Threads
 from services.retriever.domain.hits import Chunk, EmbedderIdentity, ServingIndex, SpaceState
-from services.shared.catalog import calibrations, changes, chunks, indexes, live_versions
+from services.shared.catalog import chunks, indexes, live_versions
 from services.shared.catalog.engine import Catalog
+from services.shared.catalog.standing import standing
 from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId
 
 THREADS = 8
@@ -46,11 +47,8 @@ class CatalogRecords:
 
     def _state(self, space: SpaceId) -> SpaceState:
         with self._catalog.read() as tx:
-            row = indexes.serving(tx, space)
-            seq = changes.current_seq(tx, space)
-            if row is None:
-                return SpaceState(seq=seq, index=None)
-            return SpaceState(seq=seq, index=_index(row), calibration=calibrations.current(tx, space, row.id))
+            now = standing(tx, space)
+        return SpaceState(now.seq, None if now.index is None else _index(now.index), now.calibration)
 
     def _live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         with self._catalog.read() as tx:

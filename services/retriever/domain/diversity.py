@@ -5,15 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from services.retriever.domain.hits import Chunk, Drop
-from services.retriever.domain.likeness import (
-    Print,
-    doubtful,
-    fingerprint,
-    same_meaning,
-    same_text,
-    says_all_of,
-    turned,
-)
+from services.retriever.domain.likeness import Print, doubtful, same_meaning, same_text, says_all_of, turned
 from services.shared.contracts.ids import ChunkId
 
 TOP_K_LIMIT = 10
@@ -43,84 +35,84 @@ class Chosen:
     drops: list[Drop] = field(default_factory=list)
 
 
-def doubtful_chunks(ranked: Sequence[Ranked], top_k: int) -> list[ChunkId]:
-    """The chunks whose vectors are wanted, because letters alone do not tell whether they say the same."""
-    if _untouched(ranked, top_k):
-        return []
-    prints = [fingerprint(one.chunk.text) for one in ranked]
-    asked = {
-        place
-        for left in range(len(ranked))
-        for right in range(left)
-        if doubtful(prints[left], prints[right])
-        for place in (left, right)
-    }
-    return [ranked[place].chunk.id for place in sorted(asked)]
+class Candidates:
+    """The candidates in fused order, each compared with each at most once."""
 
+    def __init__(self, ranked: Sequence[Ranked], top_k: int) -> None:
+        self._ranked = ranked
+        self._top_k = top_k
+        self._prints = [] if self._untouched else [Print(one.chunk.text) for one in ranked]
+        self._doubtful = {
+            (first, second)
+            for second in range(len(self._prints))
+            for first in range(second)
+            if doubtful(self._prints[first], self._prints[second])
+        }
 
-def diversify(ranked: Sequence[Ranked], top_k: int, vectors: Mapping[ChunkId, Sequence[float]]) -> Chosen:
-    """The ``top_k`` candidates to show.
+    @property
+    def doubtful(self) -> list[ChunkId]:
+        """The chunks whose vectors are wanted, because letters alone do not tell whether they say the same."""
+        return [self._ranked[place].chunk.id for place in sorted({place for pair in self._doubtful for place in pair})]
 
-    Of near-copies the better-sourced one is shown, in the place of the best-ranked, and the others are named with
-    it: five times the same says no more than once. A document's fourth passage of five makes room when a comparable
-    passage of another document waits.
-    """
-    if _untouched(ranked, top_k):
-        return Chosen([one.chunk.id for one in ranked[:top_k]])
-    groups = _grouped(ranked, vectors)
-    shown = [max(group, key=lambda place: (_sourced(ranked[place].chunk), -place)) for group in groups]
-    kept: list[int] = []
-    passed: list[int] = []
-    for n in range(len(groups)):
-        if len(kept) == top_k:
-            break
-        (passed if _crowds(ranked, shown, n, kept, top_k) else kept).append(n)
-    filled = sorted([*kept, *passed[: top_k - len(kept)]])
-    ids = [one.chunk.id for one in ranked]
-    also_in = {ids[shown[n]]: [ids[place] for place in groups[n] if place != shown[n]] for n in filled}
-    drops = [
-        Drop(copy, "diversity", f"near_duplicate of {kept_id}")
-        for kept_id, copies in also_in.items()
-        for copy in copies
-    ]
-    drops += [
-        Drop(ids[shown[n]], "diversity", f"document {ranked[shown[n]].chunk.document_id} has enough passages")
-        for n in passed
-        if n not in filled
-    ]
-    return Chosen([ids[shown[n]] for n in filled], {id: copies for id, copies in also_in.items() if copies}, drops)
+    def choose(self, vectors: Mapping[ChunkId, Sequence[float]]) -> Chosen:
+        """The ``top_k`` candidates to show.
 
+        Of near-copies the better-sourced one is shown, in the place of the best-ranked, and the others are named
+        with it: five times the same says no more than once. A document's fourth passage of five makes room when a
+        comparable passage of another document waits.
+        """
+        ranked, top_k = self._ranked, self._top_k
+        ids = [one.chunk.id for one in ranked]
+        if self._untouched:
+            return Chosen(ids[:top_k])
+        groups = self._grouped(vectors)
+        shown = [max(group, key=lambda place: (_sourced(ranked[place].chunk), -place)) for group in groups]
+        kept: list[int] = []
+        passed: list[int] = []
+        for n in range(len(groups)):
+            if len(kept) == top_k:
+                break
+            (passed if _crowds(ranked, shown, n, kept, top_k) else kept).append(n)
+        filled = sorted([*kept, *passed[: top_k - len(kept)]])
+        also_in = {ids[shown[n]]: [ids[place] for place in groups[n] if place != shown[n]] for n in filled}
+        drops = [
+            Drop(copy, "diversity", f"near_duplicate of {kept_id}")
+            for kept_id, copies in also_in.items()
+            for copy in copies
+        ]
+        drops += [
+            Drop(ids[shown[n]], "diversity", f"document {ranked[shown[n]].chunk.document_id} has enough passages")
+            for n in passed
+            if n not in filled
+        ]
+        named = {id: copies for id, copies in also_in.items() if copies}
+        return Chosen([ids[shown[n]] for n in filled], named, drops)
 
-def _untouched(ranked: Sequence[Ranked], top_k: int) -> bool:
-    return top_k > TOP_K_LIMIT or len(ranked) < 2
+    @property
+    def _untouched(self) -> bool:
+        return self._top_k > TOP_K_LIMIT or len(self._ranked) < 2
 
+    def _grouped(self, vectors: Mapping[ChunkId, Sequence[float]]) -> list[list[int]]:
+        """Places of the candidates, near-copies of one text together, each group by its best-ranked."""
+        groups: list[list[int]] = []
+        for place in range(len(self._ranked)):
+            home = next((group for group in groups if self._copies(group[0], place, vectors)), None)
+            if home is None:
+                groups.append([place])
+            else:
+                home.append(place)
+        return groups
 
-def _grouped(ranked: Sequence[Ranked], vectors: Mapping[ChunkId, Sequence[float]]) -> list[list[int]]:
-    """Places of the candidates, near-copies of one text together, each group by its best-ranked."""
-    prints = [fingerprint(one.chunk.text) for one in ranked]
-    groups: list[list[int]] = []
-    for place, one in enumerate(ranked):
-        home = next(
-            (group for group in groups if _copies(ranked[group[0]], one, prints, group[0], place, vectors)), None
-        )
-        if home is None:
-            groups.append([place])
-        else:
-            home.append(place)
-    return groups
-
-
-def _copies(
-    first: Ranked, second: Ranked, prints: Sequence[Print], a: int, b: int, vectors: Mapping[ChunkId, Sequence[float]]
-) -> bool:
-    if same_text(prints[a], prints[b]):
-        return True
-    if first.chunk.document_id == second.chunk.document_id and says_all_of(prints[a], prints[b]):
-        return not turned(prints[a], prints[b])
-    left, right = vectors.get(first.chunk.id), vectors.get(second.chunk.id)
-    if left is None or right is None or not doubtful(prints[a], prints[b]):
-        return False
-    return same_meaning(left, right)
+    def _copies(self, first: int, second: int, vectors: Mapping[ChunkId, Sequence[float]]) -> bool:
+        one, other = self._ranked[first].chunk, self._ranked[second].chunk
+        left, right = self._prints[first], self._prints[second]
+        if (first, second) in self._doubtful:
+            near, nearer = vectors.get(one.id), vectors.get(other.id)
+            if near is not None and nearer is not None and same_meaning(near, nearer):
+                return True
+        elif same_text(left, right):
+            return True
+        return one.document_id == other.document_id and says_all_of(left, right) and not turned(left, right)
 
 
 def _sourced(chunk: Chunk) -> int:

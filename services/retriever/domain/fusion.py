@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from statistics import fmean, pstdev
 
 from services.retriever.domain.hits import Hit, RankedList
 from services.shared.contracts.ids import ChunkId
@@ -17,11 +16,17 @@ LIST_DEPTH = 100
 on Medline 0.750 against 0.798 (``benchmarks/fusion.py``)."""
 
 
-CRITIC_WEIGHT = 0.5
-"""What the critic's word counts beside the lists' where it judged; see ``benchmarks/fusion.py``."""
+CRITIC_WEIGHT = 0.8
+"""What the critic's word counts beside the lists' where it judged. Of 0.5 to 0.8 the best mean nDCG@10 on Cranfield,
+Medline and the SQuAD 2.0 slice, none of which the critic was trained on."""
 
 ODDS = 7.0
 """Log odds beyond this are as good as certain."""
+
+
+PROMINENCE = 0.25
+"""Exponent of a list's prominence. 0 to 1 rank within 0.003 of each other, except where an embedder does not know the
+language: there 0, plain min-max, loses 0.025 (PIAF, French)."""
 
 
 class Fusion(StrEnum):
@@ -54,27 +59,24 @@ def fuse(lists: Iterable[RankedList], method: Fusion = Fusion.RRF, depth: int = 
     credits = _by_rank(unique) if method is Fusion.RRF else _by_score(unique)
     shares: dict[ChunkId, list[float]] = {}
     ranks: dict[ChunkId, dict[str, int]] = {}
-    values: dict[ChunkId, dict[str, list[float]]] = {}
+    near: dict[ChunkId, float] = {}
+    scores: dict[ChunkId, float] = {}
     for ranked, credit in sorted(zip(unique, credits, strict=True), key=lambda one: one[0].name):
+        name, by_vector = ranked.name, ranked.kind == "vector"
         for rank, (hit, share) in enumerate(zip(ranked.hits, credit, strict=True), start=1):
-            shares.setdefault(hit.chunk_id, []).append(share)
-            ranks.setdefault(hit.chunk_id, {})[ranked.name] = rank
-            values.setdefault(hit.chunk_id, {}).setdefault(ranked.kind, []).append(hit.value)
-    fused = [
-        Fused(
-            chunk_id,
-            math.fsum(parts),
-            ranks[chunk_id],
-            min(values[chunk_id].get("vector", ()), default=None),
-            max(values[chunk_id].get("bm25", ()), default=None),
-        )
-        for chunk_id, parts in shares.items()
-    ]
+            id, value = hit.chunk_id, hit.value
+            shares.setdefault(id, []).append(share)
+            ranks.setdefault(id, {})[name] = rank
+            if by_vector:
+                near[id] = min(value, near.get(id, math.inf))
+            else:
+                scores[id] = max(value, scores.get(id, -math.inf))
+    fused = [Fused(id, math.fsum(parts), ranks[id], near.get(id), scores.get(id)) for id, parts in shares.items()]
     return sorted(fused, key=lambda one: (-one.score, min(one.ranks.values()), one.chunk_id))
 
 
 def weighed_by_critic(fused: Sequence[Fused], relevant: Mapping[ChunkId, float]) -> list[Fused]:
-    """The order with the critic's word in it: those that it judged first, by half their score and half its log odds.
+    """The order with the critic's word in it: those that it judged first, by their score and its log odds, weighed.
 
     Scores stay between 0 and the best fused score and never rise; what was not judged follows in its old order.
     """
@@ -90,7 +92,9 @@ def weighed_by_critic(fused: Sequence[Fused], relevant: Mapping[ChunkId, float])
         key=lambda one: (-one.score, min(one.ranks.values()), one.chunk_id),
     )
     ceiling = judged[-1].score
-    rest = [replace(one, score=min(one.score, ceiling)) for one in fused if one.chunk_id not in relevant]
+    rest = [
+        one if one.score <= ceiling else replace(one, score=ceiling) for one in fused if one.chunk_id not in relevant
+    ]
     return [*judged, *rest]
 
 
@@ -114,7 +118,7 @@ def _by_rank(lists: Sequence[RankedList]) -> list[list[float]]:
 def _by_score(lists: Sequence[RankedList]) -> list[list[float]]:
     """Each hit's share: 1 is the best of every list.
 
-    A list's scores are stretched to 0 to 1; its weight is the square root of how many standard deviations its best
+    A list's scores are stretched to 0 to 1; its weight is the fourth root of how many standard deviations its best
     score lies above its mean: an index that knows nothing of the question (an English model of a French one) ranks
     everything much alike. A list shorter than the longest one has zeros in place of the hits that it lacks.
     """
@@ -142,5 +146,6 @@ def _stretched(scores: Sequence[float], longest: int) -> list[float]:
 
 
 def _prominence(scores: Sequence[float]) -> float:
-    spread = pstdev(scores)
-    return math.sqrt((max(scores) - fmean(scores)) / spread) if spread else 1.0
+    mean = math.fsum(scores) / len(scores)
+    spread = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+    return ((max(scores) - mean) / spread) ** PROMINENCE if spread else 1.0

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 SAME_SHARE = 0.9
 """Share of common shingles (Jaccard) from which two texts count as one. Hand-set."""
@@ -17,6 +17,12 @@ DOUBTFUL_SHARE = 0.5
 SAME_COSINE = 0.97
 """Cosine similarity of the vectors from which a doubtful pair counts as one. Hand-set."""
 
+SHARED_WORDS = 0.4
+"""Below this share of the shorter text's words, shingles cannot reach ``DOUBTFUL_SHARE``."""
+
+LONG_WORD = 15
+"""Mean letters a word from which a text is of a script without spaces."""
+
 SHINGLE = 5
 """Letters a shingle; letters, not words, so that scripts without spaces work too."""
 
@@ -29,20 +35,26 @@ _TURNING = frozenset({
 _WORD = re.compile(r"[\w'’]+")
 
 
-@dataclass(frozen=True)
 class Print:
-    """What is compared of a text."""
+    """What is compared of a text. The shingles, which cost most, are cut when two texts share words enough."""
 
-    shingles: frozenset[str]
-    words: frozenset[str]
+    def __init__(self, text: str) -> None:
+        words = _WORD.findall(text.casefold())
+        self.words = frozenset(words)
+        self._joined = " ".join(words)
+        self._spaceless = len(self._joined) > LONG_WORD * len(words)
 
+    @cached_property
+    def shingles(self) -> frozenset[str]:
+        """Case and punctuation aside."""
+        joined = self._joined
+        return frozenset(joined[at : at + SHINGLE] for at in range(max(1, len(joined) - SHINGLE + 1)))
 
-def fingerprint(text: str) -> Print:
-    """The shingles and words of a text, case and punctuation aside."""
-    words = _WORD.findall(text.casefold())
-    joined = " ".join(words)
-    shingles = frozenset(joined[at : at + SHINGLE] for at in range(max(1, len(joined) - SHINGLE + 1)))
-    return Print(shingles=shingles, words=frozenset(words))
+    def strange_to(self, other: "Print") -> bool:
+        """Do the words alone tell that the two have little in common? Never of scripts without spaces."""
+        if self._spaceless or other._spaceless:
+            return False
+        return len(self.words & other.words) < SHARED_WORDS * min(len(self.words), len(other.words))
 
 
 def turned(left: Print, right: Print) -> bool:
@@ -55,17 +67,21 @@ def turned(left: Print, right: Print) -> bool:
 
 def same_text(left: Print, right: Print) -> bool:
     """Nearly all letters in common, and neither a number nor a negation more or less."""
-    return _jaccard(left, right) >= SAME_SHARE and not turned(left, right)
+    return not left.strange_to(right) and _jaccard(left, right) >= SAME_SHARE and not turned(left, right)
 
 
 def says_all_of(longer: Print, shorter: Print) -> bool:
     """Does the longer text hold the whole of the shorter one?"""
+    if longer.strange_to(shorter):
+        return False
     common = len(longer.shingles & shorter.shingles)
     return len(longer.shingles) >= len(shorter.shingles) and common >= CONTAINED_SHARE * len(shorter.shingles)
 
 
 def doubtful(left: Print, right: Print) -> bool:
     """Alike, not the same by letters, and nothing turned: their vectors can tell."""
+    if left.strange_to(right):
+        return False
     return DOUBTFUL_SHARE <= _jaccard(left, right) < SAME_SHARE and not turned(left, right)
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from services.retriever.domain.diversity import Chosen, Ranked, diversify, doubtful_chunks
+from services.retriever.domain.diversity import Candidates, Chosen, Ranked
 from services.retriever.domain.found import Found
 from services.retriever.domain.gate import answerable_by_features, answerable_by_lists
 from services.retriever.domain.limits import limits_for
@@ -105,8 +105,8 @@ class Retrieval:
         head = found.head if run.plan.only_relevant else [*found.head, *found.refused]
         if not run.plan.switches.diversity:
             return Chosen([one.chunk_id for one in head[:top_k]])
-        ranked = [Ranked(found.chunks[one.chunk_id], one.score) for one in head]
-        return diversify(ranked, top_k, await self._stored(run, doubtful_chunks(ranked, top_k)))
+        candidates = Candidates([Ranked(found.chunks[one.chunk_id], one.score) for one in head], top_k)
+        return candidates.choose(await self._stored(run, candidates.doubtful))
 
     async def _stored(self, run: Run, ids: Sequence[ChunkId]) -> dict[ChunkId, Vector]:
         if not ids or not run.asks("vector") or run.state.index is None:

@@ -44,13 +44,13 @@ _SERVING = _ALL.where(_c.state == SERVING)
 def serving(tx: Connection, space: SpaceId) -> IndexRow | None:
     """The index that answers for the space; None until something was ingested into it."""
     row = tx.execute(_SERVING.where(_c.space_id == space)).one_or_none()
-    return None if row is None else _from_row(row)
+    return None if row is None else from_row(row)
 
 
 def find(tx: Connection, id: IndexId) -> IndexRow | None:
     """An index by its id, also one that does not serve any more; None when it was taken out."""
     row = tx.execute(_ALL.where(_c.id == id)).one_or_none()
-    return None if row is None else _from_row(row)
+    return None if row is None else from_row(row)
 
 
 def create(tx: Connection, space: SpaceId, *, id: IndexId, embedder: EmbedderSpec, now: datetime) -> IndexRow:
@@ -73,10 +73,11 @@ def create(tx: Connection, space: SpaceId, *, id: IndexId, embedder: EmbedderSpe
 
 def all_serving(tx: Connection) -> list[IndexRow]:
     """The serving index of every space, by space."""
-    return [_from_row(row) for row in tx.execute(_SERVING.order_by(_c.space_id))]
+    return [from_row(row) for row in tx.execute(_SERVING.order_by(_c.space_id))]
 
 
-def _from_row(row: Row[*tuple[Any, ...]]) -> IndexRow:
+def from_row(row: Row[*tuple[Any, ...]]) -> IndexRow:
+    """An index from the columns of its table, by name."""
     stored = row.embedder
     embedder = EmbedderSpec(**{field.name: stored[field.name] for field in fields(EmbedderSpec)})
     return IndexRow(row.id, row.space_id, embedder, row.collection, row.created_at)

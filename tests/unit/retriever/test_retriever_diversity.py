@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.retriever.domain.diversity import Ranked, diversify, doubtful_chunks
+from services.retriever.domain.diversity import Candidates, Chosen, Ranked
 from services.shared.contracts.ids import ChunkId
 
 from .fakes import chunk
@@ -13,6 +13,10 @@ from .fakes import chunk
 LONG = "The belt of the first conveyor was taken off, cleaned with soap and put back under the usual tension. "
 REWORDED = "The belt of the first conveyor was removed, cleaned with soap, and put back under the usual tension. "
 OTHER = "Something else altogether happened in the kitchen."
+
+
+def diversify(ranked: list[Ranked], top_k: int, vectors: dict[ChunkId, list[float]]) -> Chosen:
+    return Candidates(ranked, top_k).choose(vectors)
 
 
 def one(id: str, document: str, text: str, score: float, source: str | None = None) -> Ranked:
@@ -50,12 +54,12 @@ def test_a_number_or_a_negation_makes_a_text_another_one() -> None:
         same = {ChunkId("a"): [1.0, 0.0], ChunkId("b"): [1.0, 0.0]}
         chosen = diversify(ranked, 2, same)
         assert (chosen.kept, chosen.also_in, chosen.drops) == (["a", "b"], {}, [])
-        assert doubtful_chunks(ranked, 2) == []
+        assert Candidates(ranked, 2).doubtful == []
 
 
 def test_vectors_decide_where_letters_leave_a_doubt() -> None:
     ranked = [one("a", "d1", LONG, 0.03), one("b", "d2", REWORDED, 0.03), one("c", "d3", OTHER, 0.02)]
-    assert doubtful_chunks(ranked, 2) == ["a", "b"]
+    assert Candidates(ranked, 2).doubtful == ["a", "b"]
     assert diversify(ranked, 2, {ChunkId("a"): [1.0, 0.1], ChunkId("b"): [1.0, 0.12]}).kept == ["a", "c"]
     assert diversify(ranked, 2, {ChunkId("a"): [1.0, 0.1], ChunkId("b"): [0.5, 0.9]}).kept == ["a", "b"]
     assert diversify(ranked, 2, {}).kept == ["a", "b"], "without vectors a doubt is no copy"
@@ -63,6 +67,19 @@ def test_vectors_decide_where_letters_leave_a_doubt() -> None:
 
 def test_a_chunk_within_a_longer_one_of_its_document_is_a_copy() -> None:
     ranked = [one("a", "d1", LONG + OTHER, 0.03), one("b", "d1", LONG, 0.03), one("c", "d2", "Kitchens.", 0.02)]
+    assert diversify(ranked, 2, {}).kept == ["a", "c"]
+
+
+def test_near_copies_of_a_script_without_spaces_are_found_too() -> None:
+    text = (
+        "苏州园林以其精致的布局和深厚的文化内涵而闻名于世，是中国古典园林艺术的代表作品之一，每年吸引众多游客前来参观。"
+        * 2
+    )
+    ranked = [
+        one("a", "d1", text, 0.03),
+        one("b", "d2", text.replace("众多", "许多", 1), 0.03),
+        one("c", "d3", OTHER, 0.02),
+    ]
     assert diversify(ranked, 2, {}).kept == ["a", "c"]
 
 

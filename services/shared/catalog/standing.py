@@ -1,0 +1,40 @@
+"""Where a space stands, read in one statement because every search begins with it."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, and_, bindparam, select
+
+from services.shared.catalog import schema
+from services.shared.catalog.indexes import SERVING, IndexRow, from_row
+from services.shared.contracts.calibration import Calibration
+from services.shared.contracts.ids import SpaceId
+
+_s, _i, _c = schema.spaces.c, schema.indexes.c, schema.calibrations.c
+_STANDING = (
+    select(_s.seq, _i.id, _i.space_id, _i.embedder, _i.collection, _i.created_at, _c.content)
+    .select_from(schema.spaces)
+    .outerjoin(schema.indexes, and_(_i.space_id == _s.id, _i.state == SERVING))
+    .outerjoin(schema.calibrations, and_(_c.space_id == _s.id, _c.index_id == _i.id))
+    .where(_s.id == bindparam("space"))
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The last change number (0 for a space that nobody wrote to), the index that serves, and its calibration."""
+
+    seq: int
+    index: IndexRow | None
+    calibration: Calibration | None
+
+
+def standing(tx: Connection, space: SpaceId) -> Standing:
+    """As one moment saw it."""
+    row = tx.execute(_STANDING, {"space": space}).one_or_none()
+    if row is None:
+        return Standing(0, None, None)
+    return Standing(
+        row.seq,
+        None if row.id is None else from_row(row),
+        None if row.content is None else Calibration.model_validate(row.content),
+    )
