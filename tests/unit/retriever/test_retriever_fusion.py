@@ -121,7 +121,7 @@ def test_twenty_fresh_processes_agree_on_ties() -> None:
 def test_the_critics_word_moves_what_it_judged_and_nothing_rises_behind_it() -> None:
     fused = fuse([scored("bm25", 5.0, 4.8, 4.6, 4.4)], Fusion.RELATIVE)
     a, b, c, d = (one.chunk_id for one in fused)
-    told = weighed_by_critic(fused, {a: 0.01, b: 0.9, c: 0.02})
+    told = weighed_by_critic(fused, {a: 0.02, b: 0.9, c: 0.01})
     assert [one.chunk_id for one in told] == [b, a, c, d]
     scores = [one.score for one in told]
     assert scores == sorted(scores, reverse=True)
