@@ -110,14 +110,19 @@ def _any_of(words: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile(_EDGE_BEFORE + "(?:" + "|".join(map(re.escape, known)) + ")" + _EDGE_AFTER, re.IGNORECASE)
 
 
-def refuse_broken_text(filters: Filters | None) -> None:
+def refuse_broken_text(filters: Filters | None, expect: str | None = None) -> None:
     """Halves of surrogate pairs, which JSON can smuggle in, name no type, tag or document.
 
     Raises: RagstoneError (invalid_request).
     """
+    if _is_broken(expect or ""):
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, "expect: the value holds half of a surrogate pair.")
     if filters is None:
         return
     for words in (filters.type, filters.tags, filters.document_id):
-        for word in [words] if isinstance(words, str) else words or []:
-            if any(unicodedata.category(char) == "Cs" for char in word):
-                raise RagstoneError(ErrorCode.INVALID_REQUEST, "filters: a value holds half of a surrogate pair.")
+        if any(_is_broken(word) for word in ([words] if isinstance(words, str) else words or [])):
+            raise RagstoneError(ErrorCode.INVALID_REQUEST, "filters: a value holds half of a surrogate pair.")
+
+
+def _is_broken(word: str) -> bool:
+    return any(unicodedata.category(char) == "Cs" for char in word)

@@ -38,12 +38,16 @@ class FindFlow:
 
     async def search(self, space: SpaceId, search: SearchRequest) -> SearchResponse:
         """Passages without writing. Raises RagstoneError."""
-        found = await self.passages(space, self.clean(search), search)
+        question = self.clean(search)
+        found = await self.passages(space, question, search)
+        if len(found.passages) < len(found.response.passages):
+            # Replaced between being found and being looked at again: the new version may be what is looked for.
+            found = await self.passages(space, question, search)
         return found.response.model_copy(update={"passages": found.passages, "timings_ms": found.timings_ms})
 
     def clean(self, search: SearchRequest) -> str:
         """The question as it is searched for. Raises RagstoneError when it is empty, too long or not text."""
-        refuse_broken_text(search.filters)
+        refuse_broken_text(search.filters, search.expect)
         return clean_question(search.question, self._profile, self._question_max_chars)
 
     async def passages(

@@ -36,6 +36,9 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show the passages that a question finds, without writing."""
+    for text in (question, expect or "", *(type or ()), *(tag or ())):
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise typer.BadParameter(f"{text!r} holds bytes that are no text; check its encoding.")
     filters = Filters(type=list(type) if type else None, tags=list(tag) if tag else None) if type or tag else None
     request = SearchRequest(
         question=question,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from services.retriever.domain.hits import Chunk, Drop
-from services.retriever.domain.likeness import Print, doubtful, same_meaning, same_text, says_all_of, turned
+from services.retriever.domain.likeness import Print, doubtful, same_subject, same_text
 from services.shared.contracts.ids import ChunkId
 
 TOP_K_LIMIT = 10
@@ -51,40 +51,43 @@ class Candidates:
 
     @property
     def doubtful(self) -> list[ChunkId]:
-        """The chunks whose vectors are wanted, because letters alone do not tell whether they say the same."""
+        """The chunks whose vectors are wanted, because letters alone do not tell whether they speak of the same."""
         return [self._ranked[place].chunk.id for place in sorted({place for pair in self._doubtful for place in pair})]
 
     def choose(self, vectors: Mapping[ChunkId, Sequence[float]]) -> Chosen:
         """The ``top_k`` candidates to show.
 
-        Of near-copies the better-sourced one is shown, in the place of the best-ranked, and the others are named
-        with it: five times the same says no more than once. A document's fourth passage of five makes room when a
+        Of passages that say the same word for word the better-sourced one is shown, in the place of the best-ranked,
+        and the others are named with it. One that is much like a better-ranked one, by its vector, makes room for
+        others and is never merged: it may say the opposite. So does a document's fourth passage of five when a
         comparable passage of another document waits.
         """
         ranked, top_k = self._ranked, self._top_k
         ids = [one.chunk.id for one in ranked]
         if self._untouched:
             return Chosen(ids[:top_k])
-        groups = self._grouped(vectors)
+        groups = self._grouped()
         shown = [max(group, key=lambda place: (_sourced(ranked[place].chunk), -place)) for group in groups]
         kept: list[int] = []
-        passed: list[int] = []
+        passed: dict[int, str] = {}
         for n in range(len(groups)):
             if len(kept) == top_k:
                 break
-            (passed if _crowds(ranked, shown, n, kept, top_k) else kept).append(n)
-        filled = sorted([*kept, *passed[: top_k - len(kept)]])
+            like = next((other for other in kept if self._alike(shown[other], shown[n], vectors)), None)
+            if like is not None:
+                passed[n] = f"much like {ids[shown[like]]}"
+            elif _crowds(ranked, shown, n, kept, top_k):
+                passed[n] = f"document {ranked[shown[n]].chunk.document_id} has enough passages"
+            else:
+                kept.append(n)
+        filled = sorted([*kept, *list(passed)[: top_k - len(kept)]])
         also_in = {ids[shown[n]]: [ids[place] for place in groups[n] if place != shown[n]] for n in filled}
         drops = [
             Drop(copy, "diversity", f"near_duplicate of {kept_id}")
             for kept_id, copies in also_in.items()
             for copy in copies
         ]
-        drops += [
-            Drop(ids[shown[n]], "diversity", f"document {ranked[shown[n]].chunk.document_id} has enough passages")
-            for n in passed
-            if n not in filled
-        ]
+        drops += [Drop(ids[shown[n]], "diversity", why) for n, why in passed.items() if n not in filled]
         named = {id: copies for id, copies in also_in.items() if copies}
         return Chosen([ids[shown[n]] for n in filled], named, drops)
 
@@ -92,32 +95,27 @@ class Candidates:
     def _untouched(self) -> bool:
         return self._top_k > TOP_K_LIMIT or len(self._ranked) < 2
 
-    def _grouped(self, vectors: Mapping[ChunkId, Sequence[float]]) -> list[list[int]]:
-        """Places of the candidates, near-copies of one text together, each group by its best-ranked."""
+    def _grouped(self) -> list[list[int]]:
+        """Places of the candidates, copies of one text together, each group by its best-ranked."""
         groups: list[list[int]] = []
-        for place in range(len(self._ranked)):
-            home = next((group for group in groups if self._copies(group[0], place, vectors)), None)
+        for place, text in enumerate(self._prints):
+            home = next((group for group in groups if same_text(self._prints[group[0]], text)), None)
             if home is None:
                 groups.append([place])
             else:
                 home.append(place)
         return groups
 
-    def _copies(self, first: int, second: int, vectors: Mapping[ChunkId, Sequence[float]]) -> bool:
-        one, other = self._ranked[first].chunk, self._ranked[second].chunk
-        left, right = self._prints[first], self._prints[second]
-        if (first, second) in self._doubtful:
-            near, nearer = vectors.get(one.id), vectors.get(other.id)
-            if near is not None and nearer is not None and same_meaning(near, nearer):
-                return True
-        elif same_text(left, right):
-            return True
-        return one.document_id == other.document_id and says_all_of(left, right) and not turned(left, right)
+    def _alike(self, first: int, second: int, vectors: Mapping[ChunkId, Sequence[float]]) -> bool:
+        if (min(first, second), max(first, second)) not in self._doubtful:
+            return False
+        near, other = vectors.get(self._ranked[first].chunk.id), vectors.get(self._ranked[second].chunk.id)
+        return near is not None and other is not None and same_subject(near, other)
 
 
 def _sourced(chunk: Chunk) -> int:
     """How well a reader can check where it comes from."""
-    return 2 * bool(chunk.source) + bool(chunk.section)
+    return int(bool(chunk.source))
 
 
 def _crowds(ranked: Sequence[Ranked], shown: Sequence[int], n: int, kept: Sequence[int], top_k: int) -> bool:

@@ -33,13 +33,19 @@ class Found:
 
     @property
     def head(self) -> list[Fused]:
-        """The candidates in fused order, without those that the critic holds for irrelevant."""
-        return [one for one in self.fused if one.chunk_id in self.chunks and not self._refused(one)]
+        """The candidates in fused order."""
+        return [one for one in self.fused if one.chunk_id in self.chunks]
+
+    @property
+    def relevant_head(self) -> list[Fused]:
+        """Those of them that the critic judged and does not hold for irrelevant; all where it did not judge."""
+        judged = [one for one in self.head if one.chunk_id in self.relevant] if self.relevant else self.head
+        return [one for one in judged if not self._refused(one)]
 
     @property
     def refused(self) -> list[Fused]:
         """The candidates that the critic holds for irrelevant, in fused order."""
-        return [one for one in self.fused if one.chunk_id in self.chunks and self._refused(one)]
+        return [one for one in self.head if self._refused(one)]
 
     def refusals(self, shown: Collection[ChunkId]) -> list[Drop]:
         """A drop for each of them that is not shown all the same."""

@@ -38,14 +38,15 @@ class Limits:
 def limits_for(tuning: Tuning, calibration: Calibration | None, asked: FusionName | None = None) -> Limits:
     """Settle every value; ``asked`` is the call's own wish for the fusion."""
     fitted = calibration.thresholds if calibration else Thresholds()
+    enforced = calibration is not None and calibration.enforced
     return Limits(
         gate_distance=_first(tuning.gate_distance, fitted.gate_distance, GATE_DISTANCE),
         gate_coverage=tuning.gate_coverage,
         bm25_floor=_first(tuning.bm25_floor, fitted.bm25_floor, BM25_FLOOR),
         critic_cut=_first(tuning.critic_cut, fitted.critic_cut, CRITIC_CUT),
         fusion=Fusion(asked or tuning.fusion or fitted.fusion or DEFAULT_FUSION),
-        answerable=tuning.answerable if tuning.answerable is not None else fitted.answerable,
-        logistic=calibration.answerability if calibration else None,
+        answerable=tuning.answerable if tuning.answerable is not None or not enforced else fitted.answerable,
+        logistic=calibration.answerability if calibration and enforced else None,
     )
 
 

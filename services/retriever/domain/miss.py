@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.retriever.domain.found import CRITIC, Found
-from services.retriever.domain.hits import Chunk
+from services.retriever.domain.hits import Chunk, Drop
 from services.retriever.domain.plan import Plan
 from services.shared.contracts.ids import ChunkId
 from services.shared.contracts.search import Filters
@@ -13,14 +13,20 @@ from services.shared.contracts.search import Filters
 @dataclass(frozen=True)
 class Miss:
     """``cause`` is one of not_ingested, type_filter, filter, gate, floor, critic, near_duplicate, crowded_out,
-    too_far; ``why`` a sentence with the values that decided."""
+    too_far, left_out; ``why`` a sentence with the values that decided."""
 
     cause: str
     why: str
 
 
 def explain_miss(
-    plan: Plan, searches: Sequence[Found], shown: Sequence[ChunkId], gate: str, reason: str, expected: Sequence[Chunk]
+    plan: Plan,
+    searches: Sequence[Found],
+    shown: Sequence[ChunkId],
+    gate: str,
+    reason: str,
+    expected: Sequence[Chunk],
+    passed_over: Sequence[Drop],
 ) -> Miss | None:
     """The likely cause for the document that was expected, or, where none was named, for a poor result."""
     if plan.expect is None:
@@ -30,13 +36,18 @@ def explain_miss(
     ids = {chunk.id for chunk in expected}
     if ids & set(shown):
         return _shown(gate, reason)
+    if plan.without >= ids:
+        return Miss("left_out", "the request itself leaves all its chunks out")
+    for drop in passed_over:
+        if drop.chunk_id in ids:
+            return Miss("near_duplicate", f"another passage is shown in its place: {drop.reason}")
     return Miss(*_lost(plan, searches[-1], shown, expected, ids, widened=len(searches) > 1))
 
 
 def _whole(found: Found, gate: str, reason: str) -> tuple[str, str]:
     if gate == "fallback":
         return "type_filter", "nothing of the asked type is near the question; without the type filter something is"
-    if found.refused and not found.head:
+    if found.refused and not found.relevant_head:
         return CRITIC, found.refusals(())[0].reason
     if found.drops and not found.chunks:
         return "floor", found.drops[-1].reason

@@ -44,7 +44,7 @@ def explain(
     ``expected`` the live chunks of the document that the caller expected, if it named one.
     """
     final = searches[-1]
-    miss = explain_miss(plan, searches, chosen.kept, verdict.gate, verdict.reason, expected)
+    miss = explain_miss(plan, searches, chosen.kept, verdict.gate, verdict.reason, expected, chosen.drops)
     return {
         "questions": list(plan.questions),
         "depth": asdict(plan.depth),

@@ -100,9 +100,9 @@ class Retrieval:
         return first, "poor"
 
     async def _choose(self, run: Run, found: Found) -> Chosen:
-        """The passages to show: those that the critic left, and then, where a full page is wanted, the others."""
+        """The passages to show; where a full page is wanted, what the critic refused comes after what it did not."""
         top_k = run.plan.top_k
-        head = found.head if run.plan.only_relevant else [*found.head, *found.refused]
+        head = found.relevant_head if run.plan.only_relevant else found.head
         if not run.plan.switches.diversity:
             return Chosen([one.chunk_id for one in head[:top_k]])
         candidates = Candidates([Ranked(found.chunks[one.chunk_id], one.score) for one in head], top_k)

@@ -28,7 +28,7 @@ class Search:
     async def find(self, run: Run, filters: Filters | None, *, again: bool = False) -> Found:
         """Ask both indexes; either may fail, not both.
 
-        Once more when it went badly and a document was replaced meanwhile: its new version may do better.
+        Once more when a document was replaced meanwhile: its new version may be what is looked for.
         """
         near, exact = await asyncio.gather(self._vector_leg(run, filters), self._keyword_leg(run, filters))
         if not (run.asks("vector") or run.asks("bm25")):
@@ -37,13 +37,13 @@ class Search:
         with run.watch.step("fuse"):
             fused = tuple(fuse(lists, run.limits.fusion))
         head, chunks, died = await self._head(run, fused)
+        # Indexes are level with the catalog when they are asked, so what is dead now died during this search.
+        if died and not again:
+            return await self.find(run, filters, again=True)
         evidence = gather_evidence(
             lists, exact.covered, vectors_asked=run.asks("vector") and run.state.index is not None
         )
         judgement = self._judge_lists(run, head, evidence)
-        # Indexes are level with the catalog when they are asked, so what is dead now died during this search.
-        if judgement.poor and died and not again:
-            return await self.find(run, filters, again=True)
         judged = await self._criticise(run, head[: run.plan.depth.judged], chunks)
         relevant = {} if judged is None else dict(zip((one.chunk_id for one in head), judged.relevant, strict=False))
         fused = tuple(weighed_by_critic(fused, relevant))

@@ -53,6 +53,10 @@ class Calibration(Record):
     asked: dict[str, int] = Field(description="Questions by kind: answerable, left_out, off_topic")
     auroc: dict[str, float] = Field(description="Answerable against left_out and off_topic, held out")
     thresholds: Thresholds
+    enforced: bool = Field(
+        default=False,
+        description="Whether the gate turns away under thresholds.answerable; false where that would silence too much",
+    )
     answerability: Logistic
     notes: list[str] = Field(default_factory=list, description="What an owner should know, e.g. too few questions")
 

@@ -10,7 +10,14 @@ import pytest
 from services.shared.contracts.calibration import Calibration
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId
 from services.shared.evaluation.calibration.cases import Asked, Case, Kind, Seen
-from services.shared.evaluation.calibration.summary import Occasion, TooLittle, best_fusion, calibrated
+from services.shared.evaluation.calibration.summary import (
+    CUT_MOST,
+    FLOOR_MOST,
+    Occasion,
+    TooLittle,
+    best_fusion,
+    calibrated,
+)
 
 INDEX = IndexId("i1")
 OCCASION = Occasion("c1", INDEX, datetime(2026, 3, 1, tzinfo=UTC), chunks=500, risk=0.05, seed=0)
@@ -60,14 +67,15 @@ def test_what_is_told_apart_is_answered_and_turned_away() -> None:
     assert one.auroc == {"left_out": pytest.approx(1.0), "off_topic": pytest.approx(1.0)}
     assert one.thresholds.answerable is not None
     assert one.thresholds.gate_distance == pytest.approx(0.68, abs=0.06)
-    assert one.thresholds.bm25_floor == pytest.approx(0.32, abs=0.06)
+    assert one.thresholds.bm25_floor == FLOOR_MOST, "the made questions lie higher than visitors' would"
+    assert one.enforced
     assert one.thresholds.critic_cut is None, "there was no critic"
     assert one.notes == []
 
 
 def test_a_critic_gets_its_cut() -> None:
     cases = [Asked(one.case, one.seen.model_copy(update={"critic": 0.9 if one.answerable else 0.2})) for one in apart()]
-    assert calibrated(cases, OCCASION).thresholds.critic_cut == pytest.approx(0.27)
+    assert calibrated(cases, OCCASION).thresholds.critic_cut == CUT_MOST
 
 
 def test_the_better_fusion_is_kept_where_it_is_no_chance() -> None:

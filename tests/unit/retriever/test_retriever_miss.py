@@ -89,3 +89,15 @@ async def test_a_fallback_says_that_the_type_was_the_cause() -> None:
     found = await miss(None, vectors, chunks=[chunk("n00#0", type="note")], filters=Filters(type="policy"))
     assert found is not None
     assert found["cause"] == "type_filter"
+
+
+async def test_a_copy_and_what_was_left_out_are_named() -> None:
+    text = "One and the same sentence, which stands in two of the documents here."
+    chunks = [chunk("n00#0", text), chunk("d#0", text)]
+    vectors = FakeVectors([("n00#0", 0.1), ("d#0", 0.2)])
+    found = await miss("d", vectors, chunks=chunks)
+    assert found is not None
+    assert found["cause"] == "near_duplicate"
+    found = await miss("d", vectors, chunks=chunks, without=["d#0"])
+    assert found is not None
+    assert found["cause"] == "left_out"

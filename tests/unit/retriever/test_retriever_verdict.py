@@ -68,7 +68,7 @@ async def test_a_critic_that_fails_is_left_out_and_said() -> None:
     assert (ids(response), response.degraded) == (["a#0"], ["critic_unavailable"])
 
 
-def calibrated(**thresholds: float) -> Calibration:
+def calibrated(*, enforced: bool = True, **thresholds: float) -> Calibration:
     return Calibration(
         id="c1",
         index_id=IndexId("i1"),
@@ -81,6 +81,7 @@ def calibrated(**thresholds: float) -> Calibration:
         asked={"answerable": 100},
         auroc={},
         thresholds=Thresholds(**thresholds),
+        enforced=enforced,
         answerability=Logistic(intercept=0.0, weights={"best": 1.0}),
     )
 
@@ -96,6 +97,28 @@ async def test_a_calibrated_threshold_makes_a_good_gate_poor() -> None:
         assert verdict.answerable == pytest.approx(0.7109, abs=1e-4), "by the calibration's own logistic"
     off = await flow.retrieve(request(stages=Stages(gate=False)))
     assert off.verdict.gate == "good"
+
+
+async def test_a_threshold_that_would_silence_too_much_is_not_in_force() -> None:
+    records = FakeRecords([chunk("a#0")])
+    records.calibration = calibrated(enforced=False, answerable=0.99)
+    flow = retrieval(records, FakeVectors([("a#0", 0.2)]), FakeKeywords())
+    verdict = (await flow.retrieve(request())).verdict
+    assert (verdict.gate, verdict.threshold, verdict.answerable) == ("good", None, 0.8)
+
+
+async def test_five_are_the_beginning_of_fifty_whatever_the_critic_says() -> None:
+    chunks = [chunk(f"c{n:02d}#0") for n in range(40)]
+    critic = FakeCritic()
+    critic.relevant = {f"c{n:02d}#0": 0.0001 for n in range(1, 40)}
+    pairs = [(one.id, 0.1 + 0.01 * n) for n, one in enumerate(chunks)]
+    flow = retrieval(FakeRecords(chunks), FakeVectors(pairs), FakeKeywords(), critic=critic)
+    plain = Stages(diversity=False)
+    few, many = [await flow.retrieve(request(top_k=k, stages=plain)) for k in (5, 40)]
+    assert ids(few) == ids(many)[:5]
+    scores = [passage.score for passage in many.passages]
+    assert scores == sorted(scores, reverse=True)
+    assert ids(await flow.retrieve(request(top_k=40, stages=plain, only_relevant=True))) == ["c00#0"]
 
 
 async def test_what_is_set_by_hand_wins_over_what_was_calibrated() -> None:

@@ -37,6 +37,20 @@ class TooLittle(Exception):
     """The content gives too few questions; the message says what that means and what to do."""
 
 
+ENFORCED_FROM = 0.9
+"""Expected coverage from which the gate turns away under the threshold. Questions that are made of passages repeat
+their words; of visitors' own questions far fewer pass: over the sample corpus a threshold that promised 87 % let 5 of
+68 through."""
+
+FLOOR_MOST, CUT_MOST = 0.2, 0.01
+"""However high the made questions lie: visitors share fewer words with the passages."""
+
+NOT_ENFORCED = (
+    "The least probability is told and not enforced: at this risk only {:.0%} of the answerable questions would be "
+    "answered, and visitors' own wording fares worse. RAGSTONE_ANSWERABLE enforces one by hand."
+)
+
+
 @dataclass(frozen=True)
 class Occasion:
     """What a calibration records beside what it was fitted on."""
@@ -82,6 +96,7 @@ def calibrated(asked: Sequence[Asked], occasion: Occasion) -> Calibration:
     promise = expected(sides, None)
     if threshold is not None:
         promise = held_out(pool.probabilities, pool.truth, pool.fold, occasion.risk)
+    enforced = threshold is not None and promise.coverage >= ENFORCED_FROM
     return Calibration(
         id=occasion.id,
         index_id=occasion.index_id,
@@ -94,8 +109,13 @@ def calibrated(asked: Sequence[Asked], occasion: Occasion) -> Calibration:
         asked={kind.value: kinds[kind] for kind in Kind},
         auroc=_auroc(told, fitted),
         thresholds=_thresholds(counted, threshold, occasion.seed),
+        enforced=enforced,
         answerability=fitted.logistic,
-        notes=[*notes_on_questions(counted, fitted), *advice(sides, threshold, promise, occasion.risk)],
+        notes=[
+            *([] if enforced or threshold is None else [NOT_ENFORCED.format(promise.coverage)]),
+            *notes_on_questions(counted, fitted),
+            *advice(sides, threshold, promise, occasion.risk),
+        ],
     )
 
 
@@ -158,11 +178,15 @@ def _thresholds(counted: Sequence[Asked], answerable: float | None, seed: int) -
 
     return Thresholds(
         gate_distance=lowest_that_loses_little(*ends(lambda seen: seen.distance)),
-        bm25_floor=highest_that_loses_little(*ends(lambda seen: seen.coverage)),
-        critic_cut=highest_that_loses_little(*ends(lambda seen: seen.critic)),
+        bm25_floor=_at_most(FLOOR_MOST, highest_that_loses_little(*ends(lambda seen: seen.coverage))),
+        critic_cut=_at_most(CUT_MOST, highest_that_loses_little(*ends(lambda seen: seen.critic))),
         answerable=answerable,
         fusion=best_fusion([one.seen.reciprocal for one in counted if one.answerable], seed),
     )
+
+
+def _at_most(most: float, fitted: float | None) -> float | None:
+    return None if fitted is None else min(most, fitted)
 
 
 def best_fusion(reciprocal: Sequence[Mapping[str, float]], seed: int) -> FusionName | None:
