@@ -73,7 +73,8 @@ def test_a_killed_worker_and_an_emptied_redis_lose_nothing_and_double_nothing(ow
         body = {"question": f"Which boat has the call sign QX{n:05d}?", "stages": {"vector": False, "gate": False}}
         found = client.post("/v1/search", json=body).json()
         assert found["passages"][0]["document_id"] == f"boat-{n}"
-        assert [p["document_id"] for p in found["passages"]].count(f"boat-{n}") == 1
+        places = [(p["start"], p["end"]) for p in found["passages"] if p["document_id"] == f"boat-{n}"]
+        assert len(set(places)) == len(places), "no passage is there twice"
 
 
 def test_a_job_whose_message_was_flushed_before_it_began_is_rung_again(own_stack: Stack) -> None:
