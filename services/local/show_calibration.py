@@ -31,7 +31,7 @@ def calibration(console: Console, state: CalibrationState) -> None:
     made = f"{one.created_at:%Y-%m-%d %H:%M} UTC, of {one.chunks} passages"
     console.print(Text(f"Calibrated {made} (index {one.index_id})", style="bold"))
     _asked(console, one)
-    _limits(console, one.thresholds)
+    _limits(console, one.thresholds, enforced=one.enforced)
     console.print(Text(promise(one), style="bold"), soft_wrap=True)
     for note in one.notes:
         console.print(Text(note, style="yellow"), soft_wrap=True)
@@ -44,10 +44,11 @@ def promise(one: Calibration) -> str:
     """What an owner may expect of questions like these."""
     if one.thresholds.answerable is None:
         return f"The chosen risk of {one.risk:.0%} cannot be kept; answers are not withheld by probability."
+    would = "are" if one.enforced else "would be"
     return (
-        f"Chosen risk {one.risk:.0%}. Expected of new questions, if half of them cannot be answered: "
+        f"Chosen risk {one.risk:.0%}. Expected of questions like these, if half of them cannot be answered: "
         f"{one.expected_risk:.1%} of the answered should have been turned away, and {one.expected_coverage:.0%} of the "
-        "answerable are answered."
+        f"answerable {would} answered."
     )
 
 
@@ -62,8 +63,10 @@ def _asked(console: Console, one: Calibration) -> None:
     console.print(table)
 
 
-def _limits(console: Console, limits: Thresholds) -> None:
+def _limits(console: Console, limits: Thresholds, *, enforced: bool) -> None:
     for name, said in _LIMITS.items():
         value = getattr(limits, name)
+        if name == "answerable" and value is not None and not enforced:
+            said = "not enforced: answered from a probability of"
         shown = "(the product's own value)" if value is None else value if isinstance(value, str) else f"{value:.3f}"
         console.print(Text(f"  {said} {shown}"), soft_wrap=True)
