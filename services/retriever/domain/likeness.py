@@ -67,7 +67,11 @@ def same_text(left: Print, right: Print) -> bool:
 
 
 def doubtful(left: Print, right: Print) -> bool:
-    """Alike and not word for word the same: their vectors can tell whether they speak of the same."""
+    """Alike and not word for word the same: their vectors can tell whether they speak of the same.
+
+    Never with other figures: two readings of one meter are two facts."""
+    if left.figures != right.figures:
+        return False
     return not left.strange_to(right) and _jaccard(left, right) >= DOUBTFUL_SHARE and not same_text(left, right)
 
 

@@ -144,7 +144,8 @@ class VectorReader:
                 self._collection_id, failure = None, error
                 continue
             except ChromaShakyError as error:
-                failure = error
+                # A collection that is just being deleted fails in its own ways; it is looked up anew as well.
+                self._collection_id, failure = None, error
             except ChromaSilentError as error:
                 raise chroma.unavailable(self._url, str(error)) from error
             if pause is not None:
