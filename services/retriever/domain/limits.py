@@ -24,7 +24,11 @@ DEFAULT_FUSION = Fusion.RELATIVE
 
 @dataclass(frozen=True)
 class Limits:
-    """The values in force for one call; ``answerable`` and ``logistic`` are None where nothing was calibrated."""
+    """The values in force for one call.
+
+    ``logistic`` is the calibration's, None where there is none or it is not enforced; ``answerable`` belongs to the
+    probability that it gives, and is None where nothing is turned away by probability.
+    """
 
     gate_distance: float
     gate_coverage: float
@@ -38,15 +42,17 @@ class Limits:
 def limits_for(tuning: Tuning, calibration: Calibration | None, asked: FusionName | None = None) -> Limits:
     """Settle every value; ``asked`` is the call's own wish for the fusion."""
     fitted = calibration.thresholds if calibration else Thresholds()
-    enforced = calibration is not None and calibration.enforced
+    by_hand = tuning.answerable is not None
+    # A limit by hand is read off the calibration's own probabilities, so it is held against these.
+    in_force = calibration if calibration and (calibration.enforced or by_hand) else None
     return Limits(
         gate_distance=_first(tuning.gate_distance, fitted.gate_distance, GATE_DISTANCE),
         gate_coverage=tuning.gate_coverage,
         bm25_floor=_first(tuning.bm25_floor, fitted.bm25_floor, BM25_FLOOR),
         critic_cut=_first(tuning.critic_cut, fitted.critic_cut, CRITIC_CUT),
         fusion=Fusion(asked or tuning.fusion or fitted.fusion or DEFAULT_FUSION),
-        answerable=tuning.answerable if tuning.answerable is not None or not enforced else fitted.answerable,
-        logistic=calibration.answerability if calibration and enforced else None,
+        answerable=tuning.answerable if by_hand or in_force is None else fitted.answerable,
+        logistic=in_force.answerability if in_force else None,
     )
 
 

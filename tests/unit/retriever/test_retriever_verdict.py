@@ -107,6 +107,18 @@ async def test_a_threshold_that_would_silence_too_much_is_not_in_force() -> None
     assert (verdict.gate, verdict.threshold, verdict.answerable) == ("good", None, 0.8)
 
 
+async def test_a_threshold_by_hand_is_held_against_the_probabilities_that_the_calibration_shows() -> None:
+    records = FakeRecords([chunk("a#0")])
+    records.calibration = calibrated(enforced=False, answerable=0.99)
+    by_hand = replace(TUNING, answerable=0.75)
+    flow = retrieval(records, FakeVectors([("a#0", 0.2)]), FakeKeywords(), tuning=by_hand)
+    verdict = (await flow.retrieve(request())).verdict
+    assert (verdict.gate, verdict.threshold) == ("poor", 0.75)
+    assert verdict.answerable == pytest.approx(0.7109, abs=1e-4)
+    records.calibration = None
+    assert (await flow.retrieve(request())).verdict.answerable == 0.8
+
+
 async def test_five_are_the_beginning_of_fifty_whatever_the_critic_says() -> None:
     chunks = [chunk(f"c{n:02d}#0") for n in range(40)]
     critic = FakeCritic()
