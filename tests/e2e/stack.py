@@ -30,11 +30,16 @@ SHORT_LEASES: Mapping[str, str] = {
 }
 
 
-def until(what: Callable[[], bool], patience_s: float = 30.0, every_s: float = 0.1) -> None:
-    """Wait for something to become true; fails after ``patience_s``."""
+def until(
+    what: Callable[[], bool],
+    patience_s: float = 30.0,
+    every_s: float = 0.1,
+    told: Callable[[], str] = str,
+) -> None:
+    """Wait for something to become true; fails after ``patience_s`` with what was ``told`` last."""
     deadline = time.monotonic() + patience_s
     while not what():
-        assert time.monotonic() < deadline, f"it did not happen within {patience_s:.0f} s"
+        assert time.monotonic() < deadline, f"it did not happen within {patience_s:.0f} s; {told()}"
         time.sleep(every_s)
 
 

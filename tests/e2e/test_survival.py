@@ -97,16 +97,20 @@ def test_a_job_whose_message_was_flushed_before_it_began_is_rung_again(own_stack
 def test_the_same_question_gives_the_same_order_after_a_restart_of_the_retriever(own_stack: Stack) -> None:
     client = httpx.Client(base_url=own_stack.base_url, headers={"Ragstone-Space": "harbour"}, timeout=30)
 
+    told = [""]
+
     def order() -> list[str]:
         body = {"question": "Who keeps a record of every boat?", "top_k": 10}
         answer = client.post("/v1/search", json=body)
-        return [p["chunk_id"] for p in answer.json()["passages"]] if answer.status_code == 200 else []
+        found = answer.json().pop("passages", [])
+        told.append(f"{answer.status_code}, {len(found)} passages: {answer.text[-1500:]}")
+        return [p["chunk_id"] for p in found]
 
-    until(lambda: len(order()) == 10, 60, every_s=0.5)
+    until(lambda: len(order()) == 10, 60, every_s=0.5, told=lambda: told[-1])
     before = order()
     old = own_stack.pid("retriever")
     kill_family(old)
-    until(lambda: order() != [], 60, every_s=0.5)
+    until(lambda: order() != [], 60, every_s=0.5, told=lambda: told[-1])
     assert own_stack.pid("retriever") != old
     assert order() == before
 

@@ -21,11 +21,10 @@ from services.shared.evaluation.calibration.summary import (
 
 INDEX = IndexId("i1")
 OCCASION = Occasion("c1", INDEX, datetime(2026, 3, 1, tzinfo=UTC), chunks=500, risk=0.05, seed=0)
-_CHANCE = random.Random(11)
 
 
 def asked(kind: Kind, n: int, distance: float, documents: int = 40, **seen: Any) -> Asked:
-    near = distance + _CHANCE.gauss(0, 0.02)
+    near = distance + random.Random(f"{kind} {n}").gauss(0, 0.02)
     document = None if kind is Kind.OFF_TOPIC else DocumentId(f"d{n % documents}")
     gold = [] if document is None else [ChunkId(f"{document}-{n}")]
     case = Case(kind=kind, question=f"{kind} {n}?", document_id=document, gold=gold, holders=gold)
