@@ -7,12 +7,12 @@ from contextlib import aclosing, asynccontextmanager
 from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
 
-from services.generator.flow import Event
+from services.generator.flow.write import Event
 from services.generator.settings import GeneratorSettings
 from services.generator.wiring import Generator, running
-from services.shared.contracts.answers import WriteRequest
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import Readiness
+from services.shared.contracts.writing import WriteRequest
 from services.shared.kit.http_app import problem_of, service_app
 from services.shared.kit.logs import get_logger
 from services.shared.kit.settings import ServiceSettings

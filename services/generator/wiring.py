@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from services.generator.adapters.ollama_writer import OllamaWriter
 from services.generator.adapters.openai_writer import OpenAIWriter
 from services.generator.adapters.retriever_scorer import RetrieverScorer
-from services.generator.flow import WriteFlow
+from services.generator.flow.write import WriteFlow
 from services.generator.settings import GeneratorSettings
 from services.shared.contracts.errors import ErrorCode
 from services.shared.contracts.health import PartHealth, Readiness

@@ -6,8 +6,8 @@ from contextlib import aclosing
 
 from pydantic import TypeAdapter, ValidationError
 
-from services.shared.contracts.answers import WriteEvent, WriteRequest, WritingDone
 from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
+from services.shared.contracts.writing import WriteEvent, WriteRequest, WritingDone
 from services.shared.kit.http_client import ServiceClient
 
 _EVENT: TypeAdapter[WriteEvent] = TypeAdapter(WriteEvent)

@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.gateway.domain.citations import Numbering, Quoted, with_markers
-from services.shared.contracts.answers import (
-    Answer,
-    AnswerReason,
-    AnswerStatus,
-    Claim,
-    WriterModel,
-    WritingDone,
-)
+from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, Claim, WriterModel
 from services.shared.contracts.profile import FixedTexts
 from services.shared.contracts.search import IndexState, Passage, SearchResponse, Verdict
+from services.shared.contracts.writing import WritingDone
 
 TOPICS = 3
 """How many of the closest topics an abstention names."""

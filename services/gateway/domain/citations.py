@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
 
-from services.shared.contracts.answers import Citation, SentenceWritten, Span
+from services.shared.contracts.answers import Citation
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.contracts.search import Passage
+from services.shared.contracts.writing import SentenceWritten, Span
 
 TextOf = tuple[DocumentId, VersionId]
 """Names one extracted text."""

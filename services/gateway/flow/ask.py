@@ -10,21 +10,12 @@ from services.gateway.domain.answering import Written, declined_unasked, early_e
 from services.gateway.domain.citations import Numbering, Quoted, holds, quoted_sentence, with_markers
 from services.gateway.flow.find import FindFlow, Found
 from services.gateway.ports.answering import Answers, Clock, Generator, KeptAnswer, LiveTexts
-from services.shared.contracts.answers import (
-    Answer,
-    AnswerReason,
-    AskRequest,
-    SentenceEvent,
-    SentenceWritten,
-    SourcesEvent,
-    StageEvent,
-    WriteRequest,
-    WritingDone,
-)
+from services.shared.contracts.answers import Answer, AnswerReason, AskRequest, SentenceEvent, SourcesEvent, StageEvent
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import FINAL_PASSAGES, Passage, SearchRequest
+from services.shared.contracts.writing import SentenceWritten, WriteRequest, WritingDone
 
 AskEvent = StageEvent | SourcesEvent | SentenceEvent | Answer
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from services.gateway.domain.citations import TextOf
-from services.shared.contracts.answers import AnswerStatus, WriteEvent, WriteRequest
+from services.shared.contracts.answers import AnswerStatus
 from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.contracts.search import RetrieveRequest, SearchResponse
+from services.shared.contracts.writing import WriteEvent, WriteRequest
 
 
 class Retriever(Protocol):

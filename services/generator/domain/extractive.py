@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from services.generator.domain import terms
 from services.generator.domain.candidates import Candidate, Signals, signals
-from services.shared.contracts.answers import SentenceWritten, Span
 from services.shared.contracts.search import Passage, TextScore
+from services.shared.contracts.writing import SentenceWritten, Span
 
 MAX_SENTENCES = 3
 MARGIN = 0.45

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from services.generator.domain import terms
 from services.generator.domain.model_text import Written
 from services.generator.domain.sentences import split
-from services.shared.contracts.answers import Span
 from services.shared.contracts.search import Passage, TextScore
+from services.shared.contracts.writing import Span
 
 CANDIDATES = 8
 """Sentences that are compared by meaning; the lexically closest."""

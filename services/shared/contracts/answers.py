@@ -1,12 +1,12 @@
-"""Asking and answering: the public Answer, its events, and the generator's own door."""
+"""Asking and answering: the public Answer and its events."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from services.shared.contracts.base import Request, Response
-from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId, VersionId
+from services.shared.contracts.ids import ChunkId, DocumentId, VersionId
 from services.shared.contracts.search import Filters, IndexState, Passage, Stages
 
 
@@ -22,7 +22,11 @@ class AskRequest(Request):
     filters: Filters | None = None
     stream: bool = False
     explain: bool = False
-    history: list[Turn] | None = Field(default=None, max_length=20)
+    history: list[Turn] | None = Field(
+        default=None,
+        max_length=20,
+        description="Earlier exchanges, oldest first; they make a follow-up whole and are no source of facts",
+    )
     stages: Stages | None = Field(default=None, description="Parts of retrieval on or off, for evaluation")
 
 
@@ -82,6 +86,9 @@ class Answer(Response):
     confidence: float = Field(description="Probability that the content answers the question, 0 to 1")
     citations: list[Citation]
     claims: list[Claim]
+    rewritten: str | None = Field(
+        default=None, description="The whole question that a follow-up was taken for; null where it stood for itself"
+    )
     sub_questions: list[str]
     passages_used: list[ChunkId]
     degraded: list[str] = Field(description="What had to be left out, e.g. decomposition_skipped")
@@ -92,52 +99,10 @@ class Answer(Response):
     trace: dict[str, Any] | None
 
 
-class WriteRequest(Request):
-    """Gateway to generator, ``POST /write``; answered as NDJSON lines of WriteEvent."""
-
-    space: SpaceId
-    question: str
-    passages: list[Passage] = Field(max_length=20)
-    persona: str = Field(description="Who speaks, one sentence")
-    language: str = Field(description="BCP 47")
-
-
-class Span(Response):
-    """A quotation: ``passages[passage].text[start:end] == quote``, offsets inside the passage's text."""
-
-    passage: int = Field(description="Index into the request's passages, from 0")
-    start: int
-    end: int
-    quote: str
-
-
-class SentenceWritten(Response):
-    """One checked sentence; only these reach a client."""
-
-    event: Literal["sentence"]
-    text: str = Field(description="Without markers")
-    spans: list[Span] = Field(description="What supports it; never empty")
-    score: float
-
-
-class WritingDone(Response):
-    """The last line of a writing."""
-
-    event: Literal["done"]
-    reason: AnswerReason | None = Field(description="null when sentences were written")
-    confidence: float
-    dropped: list[Claim] = Field(description="Sentences that were written but not supported; never shown")
-    degraded: list[str]
-    model: WriterModel
-
-
-WriteEvent = Annotated[SentenceWritten | WritingDone, Field(discriminator="event")]
-
-
 class StageEvent(Response):
     """SSE ``stage``: what is happening now."""
 
-    stage: str = Field(description="clean, retrieve, write, check")
+    stage: str = Field(description="clean, decompose, retrieve, write, check")
     elapsed_ms: float
 
 

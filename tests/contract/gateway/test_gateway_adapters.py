@@ -16,10 +16,10 @@ from services.gateway.adapters.generator import HttpGenerator
 from services.gateway.adapters.parts import LiveParts
 from services.gateway.adapters.profile import load_profile
 from services.shared.catalog.engine import Catalog
-from services.shared.contracts.answers import SentenceWritten, WriteRequest, WritingDone
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DEFAULT_SPACE
 from services.shared.contracts.profile import Profile
+from services.shared.contracts.writing import SentenceWritten, WriteRequest, WritingDone
 from services.shared.kit.events import JobEventListener
 from services.shared.kit.http_app import problem_of
 from services.shared.kit.http_client import ServiceClient

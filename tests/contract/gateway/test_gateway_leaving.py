@@ -6,7 +6,7 @@ import json
 import httpx
 import pytest
 
-from services.shared.contracts.answers import SentenceWritten
+from services.shared.contracts.writing import SentenceWritten
 from tests.contract.gateway.conftest import Serving
 from tests.contract.gateway.test_gateway_catalog import live
 from tests.unit.gateway.messages import sentence

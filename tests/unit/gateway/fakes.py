@@ -14,12 +14,6 @@ from services.gateway.domain.citations import TextOf
 from services.gateway.ports.documents import Accepted, Forgotten, KeptDocument, Source
 from services.gateway.settings import GatewaySettings
 from services.gateway.wiring import Outside, gateway_of
-from services.shared.contracts.answers import (
-    SentenceWritten,
-    WriteEvent,
-    WriteRequest,
-    WritingDone,
-)
 from services.shared.contracts.documents import Document, DocumentList
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import PartHealth
@@ -27,6 +21,7 @@ from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState, Queue
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import Passage, RetrieveRequest, SearchResponse
+from services.shared.contracts.writing import SentenceWritten, WriteEvent, WriteRequest, WritingDone
 from tests.unit.gateway.fake_records import FakeAnswers, FakeCalibrations, FakeEvaluations, FakeFeedback, FakeGolden
 from tests.unit.gateway.messages import NOON, SHED, found
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from services.shared.contracts.answers import AnswerReason, SentenceWritten, Span, WriterModel, WritingDone
+from services.shared.contracts.answers import AnswerReason, WriterModel
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, JobId, VersionId
 from services.shared.contracts.jobs import Job, JobKind, JobState
 from services.shared.contracts.search import IndexState, Passage, SearchResponse, Verdict
+from services.shared.contracts.writing import SentenceWritten, Span, WritingDone
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHED = "Häuser 😀 at the shed.\nThe shed opens at nine. Rule 7 forbids lamps.\n"

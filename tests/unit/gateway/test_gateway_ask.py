@@ -11,13 +11,13 @@ from services.shared.contracts.answers import (
     AskRequest,
     SentenceEvent,
     SourcesEvent,
-    Span,
     StageEvent,
 )
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DEFAULT_SPACE, DocumentId, VersionId
 from services.shared.contracts.profile import FixedTexts, Profile
 from services.shared.contracts.search import Filters
+from services.shared.contracts.writing import Span
 from tests.unit.gateway.fakes import World
 from tests.unit.gateway.messages import SHED, done, found, passage, sentence
 

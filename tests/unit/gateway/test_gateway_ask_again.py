@@ -4,18 +4,11 @@ import pytest
 
 from services.gateway.flow.ask import ATTEMPTS, AskEvent
 from services.gateway.wiring import gateway_of
-from services.shared.contracts.answers import (
-    Answer,
-    AnswerReason,
-    AnswerStatus,
-    AskRequest,
-    SentenceEvent,
-    StageEvent,
-    WriteEvent,
-)
+from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, AskRequest, SentenceEvent, StageEvent
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DEFAULT_SPACE, DocumentId, VersionId
 from services.shared.contracts.search import Passage
+from services.shared.contracts.writing import WriteEvent
 from tests.unit.gateway.fakes import Step, World
 from tests.unit.gateway.messages import SHED, done, found, passage, sentence
 

@@ -13,8 +13,8 @@ from services.gateway.domain.citations import (
     source_url,
     with_markers,
 )
-from services.shared.contracts.answers import SentenceWritten, Span
 from services.shared.contracts.ids import DocumentId, VersionId
+from services.shared.contracts.writing import SentenceWritten, Span
 from tests.unit.gateway.messages import SHED, passage, sentence
 
 KEY = (DocumentId("shed.md"), VersionId("v1"))

@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator, Sequence
 from services.generator.domain import terms
 from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
-from services.shared.contracts.answers import WriteRequest
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import PartHealth
 from services.shared.contracts.ids import DEFAULT_SPACE, ChunkId, DocumentId, SpaceId, VersionId
 from services.shared.contracts.search import Passage, TextScore
+from services.shared.contracts.writing import WriteRequest
 
 
 def passage(

@@ -2,9 +2,10 @@
 
 import pytest
 
-from services.generator.flow import WriteFlow
-from services.shared.contracts.answers import AnswerReason, SentenceWritten, WriteRequest, WritingDone
+from services.generator.flow.write import WriteFlow
+from services.shared.contracts.answers import AnswerReason
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.writing import SentenceWritten, WriteRequest, WritingDone
 from tests.unit.generator.fakes import FakeScorer, FakeWriter, passage, request
 
 DOCK = passage("The dock opens at 05:45 on weekdays. It closes at noon.", title="Dock times")

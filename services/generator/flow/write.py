@@ -9,16 +9,10 @@ from services.generator.domain.candidates import candidates
 from services.generator.domain.model_text import SentenceCutter, Written
 from services.generator.domain.prompt import build
 from services.generator.ports import Scorer, Writer
-from services.shared.contracts.answers import (
-    AnswerReason,
-    Claim,
-    SentenceWritten,
-    WriteRequest,
-    WriterModel,
-    WritingDone,
-)
+from services.shared.contracts.answers import AnswerReason, Claim, WriterModel
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.search import Passage, TextScore
+from services.shared.contracts.writing import SentenceWritten, WriteRequest, WritingDone
 
 Event = SentenceWritten | WritingDone
 EXTRACTIVE = WriterModel(writer="extractive", name=None)
