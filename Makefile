@@ -65,6 +65,9 @@ bench: $(VENV)/.dev ## Retrieval measured on a collection with judgements: make 
 	$(BIN)/ragstone up --background
 	$(BIN)/ragstone eval retrieval --data $(DATA) --ablate
 
+models: $(VENV)/.dev ## Fetch small language models for tests and evaluation: make models MODELS="smollm2 qwen1.5b"
+	$(BIN)/python -m benchmarks.fetch_models $(MODELS)
+
 lock: ## Write constraints.txt anew from what pyproject.toml allows (takes minutes)
 	sh .ci/lock
 
