@@ -37,7 +37,7 @@ down: $(VENV)/.local ## Stop what `make up` started
 	@exec $(BIN)/ragstone down
 
 test: $(VENV)/.dev ## Every test, with the real Redis, Chroma, worker and services, in two processes
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 test-unit: $(VENV)/.dev ## The tests that need no socket, disk or model
 	$(BIN)/python -m pytest tests/unit
