@@ -21,7 +21,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 
     The plugin's own groups change the node ids, which pytest 9.2 does not let it do: marks have no effect.
     """
-    from xdist.scheduler import LoadScopeScheduling
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
     scheduling = LoadScopeScheduling(config, log)
     scheduling._split_scope = share_of

@@ -49,7 +49,8 @@ def test_a_killed_worker_and_an_emptied_redis_lose_nothing_and_double_nothing(ow
     sent = client.post("/v1/documents", content=batch(), headers={"Content-Type": "application/x-ndjson"})
     job_id = sent.json()["jobs"][0]["id"]
     until(lambda: client.get(f"/v1/jobs/{job_id}").json()["done"] > 0, 60)
-    assert client.get(f"/v1/jobs/{job_id}").json()["state"] == "running"
+    before = client.get(f"/v1/jobs/{job_id}").json()["state"]
+    assert before in ("running", "queued"), "queued: it had made way after its time slice"
 
     kill_family(own_stack.pid("worker"))
     redis_of(own_stack).flushall()
@@ -57,7 +58,7 @@ def test_a_killed_worker_and_an_emptied_redis_lose_nothing_and_double_nothing(ow
     until(lambda: client.get(f"/v1/jobs/{job_id}").json()["state"] not in ("queued", "running"), 120, every_s=0.5)
     job = client.get(f"/v1/jobs/{job_id}").json()
     assert job["state"] == "succeeded", job
-    assert job["attempts"] >= 2
+    assert job["attempts"] >= (2 if before == "running" else 1)
     ids = []
     cursor = None
     while True:
