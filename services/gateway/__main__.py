@@ -1,10 +1,13 @@
-"""``python -m services.gateway``: serves the public API and the page."""
+"""``python -m services.gateway`` serves the public API and the page; ``... profile FILE`` checks a profile."""
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import uvicorn
 from pydantic import ValidationError
 
+from services.gateway.adapters.profile import load_profile
 from services.gateway.app.application import gateway_app
 from services.gateway.settings import GatewaySettings
 from services.gateway.wiring import Wiring
@@ -36,5 +39,18 @@ def main() -> int:
     return 0
 
 
+def check_profile(paths: Sequence[str]) -> int:
+    """Say what is wrong with each profile, or that it is fine; 1 when any is not."""
+    faulty = 0
+    for path in paths:
+        try:
+            load_profile(Path(path))
+            sys.stdout.write(f"{path}: fine\n")
+        except RagstoneError as error:
+            faulty += 1
+            sys.stderr.write(f"{error.detail}\n")
+    return min(faulty, 1)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_profile(sys.argv[2:]) if sys.argv[1:2] == ["profile"] else main())

@@ -23,6 +23,9 @@ class GatewaySettings(BaseSettings):
         default=None, description="YAML file that says who the content is about; null is a neutral profile"
     )
     question_max_chars: int = Field(default=2000, ge=1, description="Longest question, Unicode code points")
+    history_max_chars: int = Field(
+        default=40_000, ge=0, description="Longest conversation that may come with a question, Unicode code points"
+    )
     document_max_bytes: int = Field(default=20_000_000, ge=1, description="Largest single document, bytes")
     body_max_bytes: int = Field(default=100_000_000, ge=1, description="Largest upload of several documents, bytes")
     answer_keep_s: int = Field(
@@ -33,5 +36,10 @@ class GatewaySettings(BaseSettings):
     retriever_timeout_s: float = Field(default=30.0, gt=0, description="Longest wait for passages, seconds")
     generator_timeout_s: float = Field(
         default=180.0, gt=0, description="Longest silence of the generator, a cold model's load included, seconds"
+    )
+    decompose_wait_s: float = Field(
+        default=12.0,
+        gt=0,
+        description="Longest wait for the parts of a question, seconds; a little more than the generator gives itself",
     )
     ready_timeout_s: float = Field(default=3.0, gt=0, description="Longest wait for one part's readiness, seconds")

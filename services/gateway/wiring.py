@@ -18,7 +18,8 @@ from services.gateway.adapters.parts import LiveParts
 from services.gateway.adapters.profile import load_profile
 from services.gateway.adapters.queue import WorkerBell
 from services.gateway.adapters.retriever import HttpRetriever
-from services.gateway.flow.ask import AskFlow
+from services.gateway.flow.apart import Apart
+from services.gateway.flow.ask import AskFlow, Limits
 from services.gateway.flow.calibrate import CalibrateFlow
 from services.gateway.flow.curate import CurateFlow
 from services.gateway.flow.evaluate import EvaluateFlow
@@ -26,6 +27,7 @@ from services.gateway.flow.find import FindFlow
 from services.gateway.flow.jobs import JobFlow
 from services.gateway.flow.judge import JudgeFlow
 from services.gateway.flow.submit import SubmitFlow
+from services.gateway.flow.writing import Writing
 from services.gateway.ports.answering import Answers, Generator, LiveTexts, Retriever
 from services.gateway.ports.calibration import Calibrations
 from services.gateway.ports.documents import Documents, Originals
@@ -89,22 +91,7 @@ class Gateway:
 
 def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) -> Gateway:
     """The flows over these adapters."""
-    find = FindFlow(
-        retriever=outside.retriever,
-        record=outside.live_texts,
-        profile=profile,
-        question_max_chars=settings.question_max_chars,
-        clock=time.perf_counter,
-    )
-    ask = AskFlow(
-        find=find,
-        generator=outside.generator,
-        record=outside.live_texts,
-        answers=outside.answers,
-        profile=profile,
-        clock=time.perf_counter,
-        new_id=lambda: uuid.uuid4().hex,
-    )
+    find, ask = _asking(outside, settings, profile)
     submit = SubmitFlow(
         documents=outside.documents,
         originals=outside.originals,
@@ -135,6 +122,37 @@ def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) ->
         originals=outside.originals,
         parts=outside.parts,
     )
+
+
+def _asking(outside: Outside, settings: GatewaySettings, profile: Profile) -> tuple[FindFlow, AskFlow]:
+    """What searches, and what answers on top of it."""
+    clock = time.perf_counter
+    find = FindFlow(
+        retriever=outside.retriever,
+        record=outside.live_texts,
+        apart=Apart(
+            generator=outside.generator,
+            language=profile.language,
+            wait_s=settings.decompose_wait_s,
+            question_max_chars=settings.question_max_chars,
+            clock=clock,
+        ),
+        profile=profile,
+        question_max_chars=settings.question_max_chars,
+        clock=clock,
+    )
+    ask = AskFlow(
+        find=find,
+        writing=Writing(
+            find=find, generator=outside.generator, record=outside.live_texts, profile=profile, clock=clock
+        ),
+        answers=outside.answers,
+        profile=profile,
+        limits=Limits(settings.question_max_chars, settings.history_max_chars),
+        clock=clock,
+        new_id=lambda: uuid.uuid4().hex,
+    )
+    return find, ask
 
 
 class Wiring:

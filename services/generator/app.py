@@ -1,33 +1,44 @@
 """The generator's HTTP door."""
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing, asynccontextmanager
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 
 from services.generator.flow.write import Event
 from services.generator.settings import GeneratorSettings
 from services.generator.wiring import Generator, running
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.health import Readiness
-from services.shared.contracts.writing import WriteRequest
+from services.shared.contracts.health import PartHealth, Readiness
+from services.shared.contracts.writing import Decomposed, DecomposeRequest, WriteRequest
 from services.shared.kit.http_app import problem_of, service_app
 from services.shared.kit.logs import get_logger
-from services.shared.kit.settings import ServiceSettings
+from services.shared.kit.settings import RedisSettings, ServiceSettings
 
 log = get_logger(__name__)
 
 NDJSON = "application/x-ndjson"
+CLIENT_LEFT = 499
+"""Status in the log of a request whose client is gone; nobody receives it."""
+
+Answered = TypeVar("Answered")
 
 
-def create_app(settings: GeneratorSettings | None = None, services: ServiceSettings | None = None) -> FastAPI:
+def create_app(
+    settings: GeneratorSettings | None = None,
+    services: ServiceSettings | None = None,
+    redis: RedisSettings | None = None,
+) -> FastAPI:
     """The app; settings come from the environment unless given."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running(settings or GeneratorSettings(), services or ServiceSettings()) as generator:
+        parts = (settings or GeneratorSettings(), services or ServiceSettings(), redis or RedisSettings())
+        async with running(*parts) as generator:
             app.state.generator = generator
             yield
 
@@ -39,12 +50,42 @@ def create_app(settings: GeneratorSettings | None = None, services: ServiceSetti
         generator: Generator = request.app.state.generator
         return StreamingResponse(_lines(generator.flow.begin(body)), media_type=NDJSON)
 
+    @app.post("/decompose", response_model=Decomposed)
+    async def decompose(request: Request, body: DecomposeRequest) -> Decomposed | Response:
+        """The questions that a question is made of; none where it has to be searched as it is."""
+        generator: Generator = request.app.state.generator
+        return await _while_there(request, generator.decomposing.decompose(body))
+
+    @app.post("/warmup")
+    async def warmup(request: Request) -> PartHealth:
+        """Loads the model, as before a busy hour, and says what writes then."""
+        generator: Generator = request.app.state.generator
+        return await generator.warm_up()
+
     return app
 
 
 async def _ready(app: FastAPI) -> Readiness:
     generator: Generator = app.state.generator
     return await generator.readiness()
+
+
+async def _while_there(request: Request, work: Coroutine[Any, Any, Answered]) -> Answered | Response:
+    """What the work comes to; a client that leaves stops it, which no framework does for an answer in one piece."""
+    working, leaving = asyncio.create_task(work), asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return await working if working.done() else Response(status_code=CLIENT_LEFT)
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _left(request: Request) -> None:
+    """Returns when the client has closed the connection; the body is read already."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _lines(events: AsyncGenerator[Event, None]) -> AsyncIterator[str]:

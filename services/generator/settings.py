@@ -25,7 +25,8 @@ class GeneratorSettings(BaseSettings):
         default="auto",
         description=(
             "ollama or openai (any server of OpenAI's chat API): that model while it answers, else verbatim sentences;"
-            " extractive: those alone; auto: ollama if OLLAMA_HOST is set, else openai if RAGSTONE_OPENAI_URL is"
+            " extractive: those alone; auto: ollama if OLLAMA_HOST is set, else openai if RAGSTONE_OPENAI_URL is, else"
+            " ollama as soon as it answers at its usual address with the model"
         ),
     )
     ollama_host: str | None = Field(
@@ -76,10 +77,27 @@ class GeneratorSettings(BaseSettings):
     )
     num_predict: int = Field(default=400, ge=16, description="Longest answer of the model, tokens")
     temperature: float = Field(default=0.1, ge=0, le=2, description="Freedom of the model's wording")
+    decompose_timeout_s: float = Field(
+        default=10.0,
+        gt=0,
+        description="Longest wait for the model to take a question apart, its turn included, seconds; then a rule does",
+    )
+    daily_tokens: int = Field(
+        default=0,
+        ge=0,
+        description="Tokens of the model, read and written, that one client may use a day (UTC); then its answers are"
+        " verbatim sentences; 0: no limit",
+    )
     answer_threshold: float = Field(
         default=extractive.THRESHOLD, ge=0, le=1, description="Least confidence of a verbatim answer"
     )
     support_threshold: float = Field(
         default=support.THRESHOLD, ge=0, le=1, description="Least similarity of a model's sentence to its source"
+    )
+    grounding_threshold: float = Field(
+        default=support.GROUNDED,
+        ge=0,
+        le=1,
+        description="Least probability, by the groundedness model, that a model's sentence is supported",
     )
     score_timeout_s: float = Field(default=15.0, gt=0, description="Longest wait for the retriever's scores, seconds")

@@ -1,28 +1,40 @@
 """From settings to a generator that works."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from services.generator.adapters.ollama_writer import OllamaWriter
 from services.generator.adapters.openai_writer import OpenAIWriter
+from services.generator.adapters.redis_budget import RedisBudget
 from services.generator.adapters.retriever_scorer import RetrieverScorer
+from services.generator.flow.decompose import DecomposeFlow
+from services.generator.flow.lookout import Lookout
 from services.generator.flow.write import WriteFlow
 from services.generator.settings import GeneratorSettings
 from services.shared.contracts.errors import ErrorCode
 from services.shared.contracts.health import PartHealth, Readiness
 from services.shared.kit.http_client import ServiceClient
 from services.shared.kit.logs import get_logger
-from services.shared.kit.settings import ServiceSettings
+from services.shared.kit.settings import RedisSettings, ServiceSettings
 
 log = get_logger(__name__)
 
 DEFAULT_OLLAMA = "http://127.0.0.1:11434"
 DEFAULT_OPENAI = "http://127.0.0.1:8080"
-"""Where a server is sought when it is demanded but no address is set: Ollama's usual port, and llama.cpp's."""
+"""Where a server is sought when no address is set: Ollama's usual port, and llama.cpp's."""
+
+VERBATIM = "extractive: sentences of the documents, word for word"
 
 ModelWriter = OllamaWriter | OpenAIWriter
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The writer that the settings ask for, None for the extractive one alone, and what made it so."""
+
+    writer: ModelWriter | None
+    why: str
 
 
 @dataclass(frozen=True)
@@ -30,8 +42,10 @@ class Generator:
     """The parts of a running generator."""
 
     flow: WriteFlow
+    decomposing: DecomposeFlow
     scorer: RetrieverScorer
-    writer: ModelWriter | None
+    choice: Choice
+    lookout: Lookout | None
     demanded: bool
     """The operator wants the model and nothing else: its absence is a fault, not a choice."""
 
@@ -40,77 +54,93 @@ class Generator:
         parts = {"writer": self._writer_health(), "retriever": await self.scorer.ready()}
         return Readiness(ready=all(part.ready for part in parts.values()), parts=parts)
 
+    async def warm_up(self) -> PartHealth:
+        """Have the model loaded now; what writes then."""
+        if self.lookout:
+            await self.lookout.warm_up()
+        return self._writer_health()
+
     def _writer_health(self) -> PartHealth:
-        if self.writer is None:
-            return PartHealth(ready=True, detail="extractive: sentences of the documents, word for word")
-        state = self.writer.state()
+        writer, why = self.choice.writer, self.choice.why
+        if writer is None:
+            return PartHealth(ready=True, detail=f"{VERBATIM} ({why})")
+        state = writer.state()
         if state.ready:
-            return PartHealth(ready=True, detail=f"{self.writer.kind}: {state.detail}")
-        return PartHealth(ready=not self.demanded, detail=f"extractive, in place of the model: {state.detail}")
+            return PartHealth(ready=True, detail=f"{writer.kind}: {state.detail} ({why})")
+        if not writer.wanted:
+            return PartHealth(ready=True, detail=f"{VERBATIM} ({why}, but: {state.detail})")
+        return PartHealth(ready=not self.demanded, detail=f"extractive, in place of the model ({why}): {state.detail}")
 
 
 @contextlib.asynccontextmanager
-async def running(settings: GeneratorSettings, services: ServiceSettings) -> AsyncIterator[Generator]:
+async def running(
+    settings: GeneratorSettings, services: ServiceSettings, redis: RedisSettings
+) -> AsyncIterator[Generator]:
     """A generator with its connections and its look-out for the model's server; all are gone afterwards."""
-    client = ServiceClient(
-        name="retriever",
-        base_url=services.retriever_url,
-        unavailable=ErrorCode.RETRIEVER_UNAVAILABLE,
-        timeout_s=settings.score_timeout_s,
-    )
-    scorer = RetrieverScorer(client)
-    writer = _writer(settings)
-    flow = WriteFlow(
-        scorer=scorer,
-        writer=writer,
-        threshold=settings.answer_threshold,
-        support_threshold=settings.support_threshold,
-        note=lambda what, why: log.warning(what, why=why),
-    )
-    lookout = None
-    if writer:
-        await _look(writer)
-        lookout = asyncio.create_task(_look_out(writer, settings.writer_probe_s))
-    try:
-        yield Generator(flow, scorer, writer, demanded=settings.writer in ("ollama", "openai"))
-    finally:
-        if lookout:
-            lookout.cancel()
-            await asyncio.gather(lookout, return_exceptions=True)
-        if writer:
-            await writer.close()
-        await scorer.close()
+    async with contextlib.AsyncExitStack() as ending:
+        client = ServiceClient(
+            name="retriever",
+            base_url=services.retriever_url,
+            unavailable=ErrorCode.RETRIEVER_UNAVAILABLE,
+            timeout_s=settings.score_timeout_s,
+        )
+        scorer = RetrieverScorer(client)
+        ending.push_async_callback(scorer.close)
+        budget = RedisBudget(redis, daily_tokens=settings.daily_tokens)
+        ending.push_async_callback(budget.close)
+        choice = choose(settings)
+        flow = WriteFlow(
+            scorer=scorer,
+            writer=choice.writer,
+            budget=budget,
+            threshold=settings.answer_threshold,
+            support_threshold=settings.support_threshold,
+            grounding_threshold=settings.grounding_threshold,
+            note=_note,
+        )
+        decomposing = DecomposeFlow(
+            writer=choice.writer, budget=budget, timeout_s=settings.decompose_timeout_s, note=_note
+        )
+        lookout = None
+        if choice.writer:
+            ending.push_async_callback(choice.writer.close)
+            lookout = _lookout(choice.writer, settings.writer_probe_s)
+            ending.push_async_callback(lookout.end)
+            await lookout.begin()
+        demanded = settings.writer in ("ollama", "openai")
+        yield Generator(flow, decomposing, scorer, choice, lookout, demanded=demanded)
 
 
-async def _look(writer: ModelWriter) -> None:
-    """One look; what changed is told to the operator."""
-    before = writer.state()
-    await writer.probe()
-    if (after := writer.state()) != before:
-        log.info("writer_state", writer=writer.kind, ready=after.ready, detail=after.detail)
+def _note(what: str, why: str) -> None:
+    log.warning(what, why=why)
 
 
-async def _look_out(writer: ModelWriter, every_s: float) -> None:
-    while True:
-        await asyncio.sleep(every_s)
-        await _look(writer)
+def _lookout(writer: ModelWriter, every_s: float) -> Lookout:
+    """A look-out that tells the operator what changed."""
+
+    def told(state: PartHealth) -> None:
+        log.info("writer_state", writer=writer.kind, ready=state.ready, detail=state.detail)
+
+    return Lookout(writer, every_s=every_s, told=told)
 
 
-def _writer(settings: GeneratorSettings) -> ModelWriter | None:
-    """The writer that is wanted; in doubt the one whose address is set, Ollama first."""
-    kind = settings.writer
-    if kind == "auto":
-        kind = "ollama" if settings.ollama_host else "openai" if settings.openai_url else "extractive"
-    match kind:
+def choose(settings: GeneratorSettings) -> Choice:
+    """The writer that is wanted; in doubt the one whose address is set, Ollama first, else what turns up."""
+    match settings.writer:
         case "ollama":
-            return _ollama(settings)
+            return Choice(_ollama(settings), "as RAGSTONE_WRITER says")
         case "openai":
-            return _openai(settings)
-        case _:
-            return None
+            return Choice(_openai(settings), "as RAGSTONE_WRITER says")
+        case "extractive":
+            return Choice(None, "as RAGSTONE_WRITER says")
+    if settings.ollama_host:
+        return Choice(_ollama(settings), "OLLAMA_HOST is set")
+    if settings.openai_url:
+        return Choice(_openai(settings), "RAGSTONE_OPENAI_URL is set")
+    return Choice(_ollama(settings, wanted=False), "Ollama is looked for at its usual address")
 
 
-def _ollama(settings: GeneratorSettings) -> OllamaWriter:
+def _ollama(settings: GeneratorSettings, *, wanted: bool = True) -> OllamaWriter:
     return OllamaWriter(
         host=settings.ollama_host or DEFAULT_OLLAMA,
         model=settings.ollama_model,
@@ -122,6 +152,7 @@ def _ollama(settings: GeneratorSettings) -> OllamaWriter:
         idle_timeout_s=settings.writer_idle_timeout_s,
         parallel=settings.writer_parallel,
         waiting=settings.writer_waiting,
+        wanted=wanted,
     )
 
 

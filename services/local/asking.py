@@ -23,15 +23,20 @@ def ask_aloud(api: Api, console: Console, question: str) -> Answer:
 
     Raises: RagstoneError; Unreachable also when the stream ends without an answer.
     """
-    shown = False
-    for event in api.ask_stream(AskRequest(question=question, stream=True)):
-        if event.name == "sentence":
-            show.sentence(console, SentenceEvent.model_validate(event.data).text)
-            shown = True
-        elif event.name == "answer":
-            answer = Answer.model_validate(event.data)
-            show.answer_end(console, answer, api.url, text_shown=shown)
-            return answer
+    shown = ended = False
+    try:
+        for event in api.ask_stream(AskRequest(question=question, stream=True)):
+            if event.name == "sentence":
+                show.sentence(console, SentenceEvent.model_validate(event.data).text)
+                shown = True
+            elif event.name == "answer":
+                answer = Answer.model_validate(event.data)
+                ended = True
+                show.answer_end(console, answer, api.url, text_shown=shown)
+                return answer
+    finally:
+        if shown and not ended:
+            console.print()  # what went wrong begins a line of its own
     raise Unreachable(f"{api.url} ended the answer before it was whole; ask again.")
 
 

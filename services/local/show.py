@@ -126,15 +126,21 @@ def _listed(console: Console, word: str, ids: Sequence[str], style: str) -> None
 
 
 def sentence(console: Console, text: str) -> None:
-    """One checked sentence, as it arrives."""
-    console.print(Text(text))
+    """One checked sentence as it arrives, with the layout that stands before it."""
+    console.print(Text(text), end="", soft_wrap=True)
 
 
 def answer_end(console: Console, answer: Answer, url: str, *, text_shown: bool) -> None:
-    """The text unless it was shown, then where it comes from."""
-    if not text_shown:
+    """The text unless it was shown, then what the question was taken for and where the answer comes from."""
+    if text_shown:
+        console.print()
+    else:
         style = "" if answer.status is AnswerStatus.ANSWERED else "yellow"
         console.print(Text(answer.text, style=style))
+    if answer.rewritten is not None:
+        console.print(Text(f"understood as: {answer.rewritten}", style="dim"))
+    if answer.sub_questions:
+        console.print(Text(f"looked up in parts: {' | '.join(answer.sub_questions)}", style="dim"))
     if answer.citations:
         console.print()
         for citation in answer.citations:

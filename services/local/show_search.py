@@ -17,6 +17,8 @@ def search(console: Console, found: SearchResponse) -> None:
     """Passages, best first, then the trace where it was asked for."""
     for n, passage in enumerate(found.passages, 1):
         _passage(console, n, passage)
+    if found.sub_questions:
+        console.print(Text(f"looked up in parts: {' | '.join(found.sub_questions)}", style="dim"))
     verdict = found.verdict
     limit = "" if verdict.threshold is None else f" (limit {verdict.threshold:.2f})"
     console.print(

@@ -9,6 +9,7 @@ from fastapi import FastAPI, HTTPException, Request
 
 from services.retriever.settings import Settings
 from services.retriever.wiring import Retriever, running
+from services.shared.contracts.grounding import GroundRequest, GroundResponse
 from services.shared.contracts.health import Readiness
 from services.shared.contracts.search import RetrieveRequest, ScoreRequest, ScoreResponse, SearchResponse
 from services.shared.kit.http_app import service_app
@@ -41,6 +42,11 @@ def create_app(
     async def score(body: ScoreRequest, request: Request) -> ScoreResponse:
         """How well texts fit a question."""
         return await _while_connected(request, _retriever(request).scoring.score(body))
+
+    @app.post("/ground")
+    async def ground(body: GroundRequest, request: Request) -> GroundResponse:
+        """Whether texts support claims."""
+        return await _while_connected(request, _retriever(request).claims.ground(body))
 
     return app
 

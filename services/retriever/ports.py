@@ -6,6 +6,7 @@ from typing import Protocol
 
 from services.retriever.domain.hits import Chunk, Covered, EmbedderIdentity, Hit, ServingIndex, SpaceState
 from services.retriever.domain.judged import Candidate, Judged
+from services.shared.contracts.grounding import Grounding, Pair
 from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId
 from services.shared.contracts.search import Filters
 
@@ -98,3 +99,10 @@ class Critic(Protocol):
 
     async def judge(self, space: SpaceId, question: str, candidates: Sequence[Candidate]) -> Judged:
         """Is each of the candidates relevant to the question, and do they answer it together?"""
+
+
+class Grounder(Protocol):
+    """A small trained model. Raises RagstoneError (busy, model_unavailable)."""
+
+    async def ground(self, pairs: Sequence[Pair]) -> list[Grounding]:
+        """Does the evidence of each pair support its claim, or contradict it?"""

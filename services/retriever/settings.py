@@ -62,7 +62,9 @@ class RetrieverSettings(BaseSettings):
         "else none",
     )
     embed_waiting: int = Field(
-        default=64, ge=1, description="Requests that may wait for the model; questions and texts are counted apart"
+        default=64,
+        ge=1,
+        description="Requests that may wait for the model; questions, texts and claims are counted apart",
     )
     vector_timeout_s: float = Field(
         default=5.0, gt=0, description="Longest wait for the vector store; then BM25 answers alone, seconds"

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.gateway.domain.citations import Numbering, Quoted, with_markers
+from services.gateway.domain.citations import Numbering, Quoted
+from services.gateway.domain.layout import placed, with_markers
 from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, Claim, WriterModel
 from services.shared.contracts.profile import FixedTexts
 from services.shared.contracts.search import IndexState, Passage, SearchResponse, Verdict
@@ -37,71 +38,86 @@ def must_abstain(verdict: Verdict, passages: Sequence[Passage]) -> bool:
     return verdict.gate == "poor" or not passages
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What an answer says of its question and of its own making."""
+
+    id: str
+    trace_id: str
+    texts: FixedTexts
+    rewritten: str | None
+    """The whole question that a follow-up was taken for."""
+    explain: bool
+
+
 def put_together(
+    asked: Asked,
     found: SearchResponse,
     passages: Sequence[Passage],
     written: Written,
     *,
-    texts: FixedTexts,
-    id: str,
-    trace_id: str,
     timings_ms: dict[str, float],
-    explain: bool,
+    trace: dict[str, object],
 ) -> Answer:
-    """The Answer; ``passages`` are those whose versions are live still."""
+    """The Answer; ``passages`` are those whose versions are live still, ``trace`` what the flow has to tell."""
+    texts = asked.texts
     numbering = Numbering()
     claims: list[Claim] = []
+    pieces: list[str] = []
     declined = written.done.reason is AnswerReason.GUARDRAIL
     away = written.done.reason is AnswerReason.WRITER_UNAVAILABLE
     for sentence in () if declined or away else written.kept:
         numbers = [citation.n for citation in numbering.cite(sentence)]
         marked = with_markers(sentence.text, numbers)
+        pieces.append(placed(sentence.before, marked, first=not pieces))
         claims.append(Claim(text=marked, supported=True, score=sentence.score, citations=numbers))
     status, reason = _outcome(bool(claims), written.done.reason)
     if claims:
-        text = " ".join(claim.text for claim in claims)
+        text = "".join(pieces)
     elif declined:
         text = texts.declined
     else:
         text = abstention(texts.writer_away if away else texts.not_found, texts.topics_intro, passages)
     dropped = ["sentences_dropped"] if written.dropped else []
     return Answer(
-        id=id,
+        id=asked.id,
         status=status,
         text=text,
         reason=reason,
         confidence=max(0.0, min(found.verdict.answerable, written.done.confidence)),
         citations=numbering.citations,
         claims=claims,
+        rewritten=asked.rewritten,
         sub_questions=found.sub_questions,
         passages_used=[passage.chunk_id for passage in passages] if claims else [],
         degraded=list(dict.fromkeys([*found.degraded, *written.done.degraded, *dropped])),
         model=written.done.model,
         index=found.index,
         timings_ms=timings_ms,
-        trace_id=trace_id,
-        trace=_trace(found, written.done) if explain else None,
+        trace_id=asked.trace_id,
+        trace={**_trace(found, written.done), **trace} if asked.explain else None,
     )
 
 
-def declined_unasked(texts: FixedTexts, *, id: str, trace_id: str, timings_ms: dict[str, float]) -> Answer:
+def declined_unasked(asked: Asked, text: str, why: str, *, timings_ms: dict[str, float]) -> Answer:
     """The Answer to what is no question for the documents; nothing was searched and nobody wrote."""
     return Answer(
-        id=id,
+        id=asked.id,
         status=AnswerStatus.DECLINED,
-        text=texts.declined,
+        text=text,
         reason=AnswerReason.GUARDRAIL,
         confidence=0.0,
         citations=[],
         claims=[],
+        rewritten=asked.rewritten,
         sub_questions=[],
         passages_used=[],
         degraded=[],
         model=NO_WRITER,
         index=IndexState(id=None, embedder=None, seq=0),
         timings_ms=timings_ms,
-        trace_id=trace_id,
-        trace=None,
+        trace_id=asked.trace_id,
+        trace={"declined": why} if asked.explain else None,
     )
 
 
@@ -126,4 +142,5 @@ def _trace(found: SearchResponse, done: WritingDone) -> dict[str, object]:
         "retrieval": found.trace,
         "verdict": found.verdict.model_dump(mode="json"),
         "dropped": [claim.model_dump(mode="json") for claim in done.dropped],
+        "usage": done.usage.model_dump(mode="json"),
     }

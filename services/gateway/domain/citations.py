@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
 
+from services.gateway.domain.layout import between
 from services.shared.contracts.answers import Citation
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.contracts.search import Passage
@@ -13,7 +14,6 @@ from services.shared.contracts.writing import SentenceWritten, Span
 TextOf = tuple[DocumentId, VersionId]
 """Names one extracted text."""
 
-_ENDING = re.compile(r"[.!?…。！？]+$")
 _CODE_OR_MARKER = re.compile(r"(`[^`]*`)|\[(\d+)\]")
 
 
@@ -34,6 +34,8 @@ class Quoted:
     text: str
     score: float
     quotes: tuple[Quote, ...]
+    before: str
+    """Layout between the sentence before and this one."""
 
 
 def quoted_sentence(written: SentenceWritten, passages: Sequence[Passage]) -> Quoted | None:
@@ -48,7 +50,9 @@ def quoted_sentence(written: SentenceWritten, passages: Sequence[Passage]) -> Qu
         if begin < span.end:
             shift = passage.start - passage.lead
             quotes.append(Quote(passage, begin + shift, span.end + shift, passage.text[begin : span.end]))
-    return Quoted(plain_brackets(written.text), written.score, tuple(quotes)) if quotes else None
+    if not quotes:
+        return None
+    return Quoted(plain_brackets(written.text), written.score, tuple(quotes), between(written.before))
 
 
 def _is_in(span: Span, passages: Sequence[Passage]) -> bool:
@@ -122,14 +126,6 @@ def source_url(document_id: DocumentId, version: VersionId, start: int, end: int
     """Opens the extracted text at the marked place, relative to the gateway."""
     path = f"/v1/documents/{percent_encoded(document_id, safe='')}/source"
     return f"{path}?version={percent_encoded(version, safe='')}&as=text#{start}-{end}"
-
-
-def with_markers(text: str, numbers: Sequence[int]) -> str:
-    """The sentence with its [n] before the final punctuation, or after it where it has none."""
-    markers = "".join(f"[{n}]" for n in numbers)
-    ending = _ENDING.search(text)
-    body, end = (text[: ending.start()], ending.group()) if ending and ending.start() else (text, "")
-    return f"{body.rstrip()} {markers}{end}"
 
 
 def plain_brackets(text: str) -> str:

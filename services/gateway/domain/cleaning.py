@@ -15,7 +15,16 @@ _EDGE_BEFORE, _EDGE_AFTER = r"(?<![\w@./#-])", r"(?![\w@-])(?!\.\w)"
 _CAPITALISED = re.compile(r"(?<![\w'’-])[^\W\d_]\w+")
 
 _BOTH = frozenset({"her"})
-"""Possessive in "her work" and not in "ask her": the bare name serves a search for either."""
+"""Possessive in "her work" and not in "ask her", which the next word tells."""
+
+_OWNED = re.compile(
+    r"\s+(?!(?:in|at|on|of|for|to|from|by|with|about|as|if|when|while|and|or|but|so|because|that|than|after|before"
+    r"|since|until|during|into|out|off|up|down|back|away|here|there|now|then|today|yesterday|tomorrow|again|too|also"
+    r"|once|twice|first|next|more|better|well|please|is|are|was|were|do|does|did|has|have|had|will|would|can|could"
+    r"|a|an|the|what|who|how|why|where|which|whether|not|\w+ly)\b)[^\W\d_]",
+    re.IGNORECASE,
+)
+"""Something follows that can be owned."""
 
 
 def clean_question(raw: str, profile: Profile, max_chars: int) -> str:
@@ -73,7 +82,7 @@ def _replace_pronouns(question: str, subject: Subject) -> str:
     if pronouns is None:
         return question
     shouted = question.isupper()
-    standing_alone = {word.casefold() for word in subject.pronouns.subject} | _BOTH
+    standing_alone = {word.casefold() for word in subject.pronouns.subject}
     possessive = {word.casefold() for word in subject.pronouns.possessive} - standing_alone
     another = None if shouted else _where_another_is_named(question, subject)
 
@@ -83,7 +92,8 @@ def _replace_pronouns(question: str, subject: Subject) -> str:
             return word  # an abbreviation such as IT, not the pronoun
         if question[match.end() :].startswith("/") or (another is not None and another < match.start()):
             return word
-        return f"{subject.name}'s" if word.casefold() in possessive else subject.name
+        owns = word.casefold() not in _BOTH or _OWNED.match(question, match.end()) is not None
+        return f"{subject.name}'s" if word.casefold() in possessive and owns else subject.name
 
     return pronouns.sub(written_out, question)
 

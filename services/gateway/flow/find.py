@@ -1,11 +1,16 @@
-"""The story of a search, and the first half of a question's: clean, retrieve, keep only what is live."""
+"""The story of a search, and the first half of a question's: clean, retrieve, take apart, keep only what is live."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from services.gateway.domain.citations import passage_holds, still_there
 from services.gateway.domain.cleaning import clean_question, refuse_broken_text
+from services.gateway.domain.parts import WHOLE, Parts, has_parts, may_have_parts
+from services.gateway.flow.apart import SKIPPED, Apart
 from services.gateway.ports.answering import Clock, LiveTexts, Retriever
+from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import Passage, RetrieveRequest, SearchRequest, SearchResponse
@@ -22,57 +27,82 @@ class Found:
     response: SearchResponse
     passages: list[Passage]
     timings_ms: dict[str, float]
+    parts: Parts = WHOLE
 
 
 class FindFlow:
     """Finds passages for people and for the question flow."""
 
     def __init__(
-        self, *, retriever: Retriever, record: LiveTexts, profile: Profile, question_max_chars: int, clock: Clock
+        self,
+        *,
+        retriever: Retriever,
+        record: LiveTexts,
+        apart: Apart,
+        profile: Profile,
+        question_max_chars: int,
+        clock: Clock,
     ) -> None:
         self._retriever = retriever
         self._record = record
+        self._apart = apart
         self._profile = profile
         self._question_max_chars = question_max_chars
         self._clock = clock
 
     async def search(self, space: SpaceId, search: SearchRequest) -> SearchResponse:
-        """Passages without writing. Raises RagstoneError."""
-        question = self.clean(search)
-        found = await self.passages(space, question, search)
+        """Passages without writing; taken apart only when asked to. Raises RagstoneError."""
+        refuse_broken_text(search.filters, search.expect)
+        question = clean_question(search.question, self._profile, self._question_max_chars)
+        wanted = search.stages is not None and search.stages.decompose is True
+        async with aclosing(self.steps(space, question, search, decompose=wanted)) as steps:
+            async for step in steps:
+                if isinstance(step, Found):
+                    found = step
         if len(found.passages) < len(found.response.passages):
             # Replaced between being found and being looked at again: the new version may be what is looked for.
-            found = await self.passages(space, question, search)
+            found = await self._passages(space, question, search, found.parts)
         return found.response.model_copy(update={"passages": found.passages, "timings_ms": found.timings_ms})
 
-    def clean(self, search: SearchRequest) -> str:
-        """The question as it is searched for. Raises RagstoneError when it is empty, too long or not text."""
-        refuse_broken_text(search.filters, search.expect)
-        return clean_question(search.question, self._profile, self._question_max_chars)
+    async def steps(
+        self,
+        space: SpaceId,
+        question: str,
+        search: SearchRequest,
+        *,
+        decompose: bool,
+        only_relevant: bool = False,
+        known: Parts | None = None,
+    ) -> AsyncGenerator[str | Found, None]:
+        """The name of each step as it begins, and at last what was found.
 
-    async def passages(
-        self, space: SpaceId, question: str, search: SearchRequest, *, only_relevant: bool = False
-    ) -> Found:
-        """Asks the retriever, and believes the catalog: a passage that is not live now is dropped.
-
-        ``only_relevant``: what the critic holds for irrelevant is left out, although the page is then not full.
+        The question itself is searched for at once. Where its words say that it has several parts, it is taken
+        apart meanwhile; where it is long and what was found is weak, afterwards. Then it is searched for once
+        more, with its parts. ``known``: an earlier attempt took it apart already. ``only_relevant``: what the
+        critic holds for irrelevant is left out, although the page is then not full.
         """
-        began = self._clock()
-        request = RetrieveRequest(
-            space=space,
-            question=question,
-            filters=search.filters,
-            top_k=search.top_k,
-            explain=search.explain,
-            expect=search.expect,
-            stages=search.stages,
-            only_relevant=only_relevant,
-        )
-        response = _saying_fallback(await self._retriever.retrieve(request))
-        live = await self.still_live(space, response.passages)
-        timings = {f"retrieve.{step}": ms for step, ms in response.timings_ms.items()}
-        timings["retrieve"] = round(1000 * (self._clock() - began), 1)
-        return Found(question, response, live, timings)
+        if known is not None:
+            yield "retrieve"
+            yield await self._passages(space, question, search, known, only_relevant=only_relevant)
+            return
+        at_once = decompose and has_parts(question)
+        if at_once:
+            yield "decompose"
+        yield "retrieve"
+        taking = asyncio.create_task(self._apart.parts(question)) if at_once else None
+        try:
+            found = await self._passages(space, question, search, WHOLE, only_relevant=only_relevant)
+            parts = WHOLE if taking is None else await taking
+        finally:
+            if taking is not None:
+                taking.cancel()
+        if decompose and not at_once and may_have_parts(question, found.response.verdict):
+            yield "decompose"
+            parts = await self._apart.parts(question)
+        if parts.sub_questions:
+            yield "retrieve"
+            found = await self._with_parts(space, search, found, parts, only_relevant=only_relevant)
+        yield _saying_parts(found, parts) if parts is not WHOLE else found
 
     async def still_live(self, space: SpaceId, passages: Sequence[Passage]) -> list[Passage]:
         """Those of the passages whose version is live at this moment and holds their text."""
@@ -81,9 +111,55 @@ class FindFlow:
         texts = await self._record.live_texts(space, wanted | others) if wanted else {}
         return [still_there(passage, texts) for passage in passages if passage_holds(passage, texts)]
 
+    async def _with_parts(
+        self, space: SpaceId, search: SearchRequest, found: Found, parts: Parts, *, only_relevant: bool
+    ) -> Found:
+        """A second search that fails leaves what the first one found."""
+        try:
+            again = await self._passages(space, found.question, search, parts, only_relevant=only_relevant)
+        except RagstoneError:
+            degraded = [*found.response.degraded, SKIPPED]
+            return replace(found, response=found.response.model_copy(update={"degraded": degraded}))
+        again.timings_ms["retrieve"] = round(again.timings_ms["retrieve"] + found.timings_ms["retrieve"], 1)
+        return again
+
+    async def _passages(
+        self, space: SpaceId, question: str, search: SearchRequest, parts: Parts, *, only_relevant: bool = False
+    ) -> Found:
+        """Asks the retriever, and believes the catalog: a passage that is not live now is dropped."""
+        began = self._clock()
+        request = RetrieveRequest(
+            space=space,
+            question=question,
+            sub_questions=list(parts.sub_questions),
+            filters=search.filters,
+            top_k=search.top_k,
+            explain=search.explain,
+            expect=search.expect,
+            stages=search.stages,
+            only_relevant=only_relevant,
+        )
+        response = _saying_fallback(await self._retriever.retrieve(request))
+        response = response.model_copy(update={"sub_questions": request.sub_questions})
+        live = await self.still_live(space, response.passages)
+        timings = {f"retrieve.{step}": ms for step, ms in response.timings_ms.items()}
+        timings["retrieve"] = round(1000 * (self._clock() - began), 1)
+        return Found(question, response, live, timings, parts)
+
 
 def _saying_fallback(response: SearchResponse) -> SearchResponse:
     """Passages that the asked type did not hold are never passed off as such."""
     if response.verdict.gate != "fallback":
         return response
     return response.model_copy(update={"degraded": [*response.degraded, TYPE_FILTER_DROPPED]})
+
+
+def _saying_parts(found: Found, parts: Parts) -> Found:
+    """What became of taking it apart: how long it took, and what had to be left out."""
+    degraded = list(dict.fromkeys([*found.response.degraded, *parts.degraded]))
+    return replace(
+        found,
+        response=found.response.model_copy(update={"degraded": degraded}),
+        timings_ms={**found.timings_ms, "decompose": parts.ms},
+        parts=replace(found.parts, by=parts.by),
+    )

@@ -1,18 +1,26 @@
 // The page: asks, shows each checked sentence as it comes, and at last the whole answer.
 import { startLibrary, stopLibrary } from "./library.js";
 import { chipFor, close, open } from "./panel.js";
-import { $, make, withoutMarkdown } from "./text.js";
+import { showMarkdown } from "./markdown.js";
+import { $, make } from "./text.js";
 import { eventsOf, problemOf } from "./wire.js";
 
 const STAGES = {
   clean: "Reading the question…",
+  decompose: "Taking the question apart…",
   retrieve: "Looking through the documents…",
   write: "Writing from what was found…",
   check: "Checking every sentence once more…",
 };
+const TURNS = 6;
+const ANSWER_CHARS = 2000;
+const turns = [];
 let asking = null;
+let said = "";
+let citations = new Map();
 
-async function ask(question) {
+/** ``alone``: not as a follow-up to what was asked before. */
+async function ask(question, alone = false) {
   asking?.abort();
   const mine = (asking = new AbortController());
   begin(question);
@@ -21,7 +29,7 @@ async function ask(question) {
     const response = await fetch("/v1/ask", {
       method: "POST",
       headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-      body: JSON.stringify({ question, stream: true }),
+      body: JSON.stringify({ question, stream: true, history: alone ? [] : turns }),
       signal: mine.signal,
     });
     if (!response.ok) throw new Error(await problemOf(response));
@@ -30,7 +38,7 @@ async function ask(question) {
       else if (event === "sentence") addSentence(data.text, data.citations);
       else if (event === "error") throw new Error(data.detail);
       else if (event === "answer") {
-        finish(data);
+        finish(question, data);
         ended = true;
       }
     }
@@ -49,7 +57,11 @@ async function ask(question) {
 function begin(question) {
   close();
   $("asked").textContent = question;
-  $("text").replaceChildren(make("p"));
+  $("text").replaceChildren();
+  $("understood").replaceChildren();
+  $("parts").textContent = "";
+  said = "";
+  citations = new Map();
   $("sources").replaceChildren();
   $("note").textContent = "";
   $("note").classList.remove("bad");
@@ -75,43 +87,35 @@ function say(text, working) {
   $("stage").classList.toggle("working", working);
 }
 
-function addSentence(text, citations) {
-  const paragraph = $("text").lastElementChild;
-  if (paragraph.childNodes.length) paragraph.append(" ");
-  paragraph.append(...pieces(text, citations));
+function addSentence(text, cited) {
+  said += text;
+  for (const citation of cited) citations.set(citation.n, citation);
+  showSaid();
 }
 
-/** A sentence as text with a chip in place of each marker that has a citation. */
-function pieces(text, citations) {
-  const known = new Map(citations.map((citation) => [citation.n, citation]));
-  return text.split(/(\[\d+\])/).map((part) => {
-    const citation = /^\[\d+\]$/.test(part) ? known.get(Number(part.slice(1, -1))) : undefined;
-    return citation ? chipFor(citation) : withoutMarkdown(part);
-  });
+function showSaid() {
+  showMarkdown($("text"), said, (n) => (citations.has(n) ? chipFor(citations.get(n)) : undefined));
 }
 
-function finish(answer) {
-  $("text").replaceChildren();
-  if (answer.status === "answered") {
-    $("text").append(make("p"));
-    for (const claim of answer.claims) addSentence(claim.text, answer.citations);
-  } else showKindly(answer.text);
+function finish(question, answer) {
+  said = answer.text;
+  citations = new Map(answer.citations.map((citation) => [citation.n, citation]));
+  showSaid();
+  showUnderstood(question, answer.rewritten);
+  if (answer.sub_questions.length) $("parts").textContent = `Looked up in parts: ${answer.sub_questions.join(" · ")}`;
   $("answer").classList.toggle("kind", answer.status !== "answered");
   $("sources").replaceChildren(...answer.citations.map(sourceLine));
   $("note").textContent = answer.degraded.length ? `Answered with less than usual: ${words(answer.degraded)}.` : "";
+  turns.push({ question: answer.rewritten ?? question, answer: answer.text.slice(0, ANSWER_CHARS) });
+  turns.splice(0, turns.length - TURNS);
 }
 
-/** An abstention: its sentences, then the closest topics, each a question to ask next. */
-function showKindly(text) {
-  let list = null;
-  for (const line of text.split("\n").filter(Boolean)) {
-    if (!line.startsWith("- ")) {
-      $("text").append(make("p", line));
-      continue;
-    }
-    if (!list) $("text").append((list = make("ul")));
-    list.append(make("li", line.slice(2)));
-  }
+/** What a follow-up was taken for, and a way out when it was none. */
+function showUnderstood(question, rewritten) {
+  if (!rewritten) return;
+  const button = make("button", "Ask it on its own", { type: "button", className: "quiet" });
+  button.addEventListener("click", () => ask(question, true));
+  $("understood").replaceChildren(`Understood as: ${rewritten} `, button);
 }
 
 const words = (names) => names.map((name) => name.replaceAll("_", " ")).join(", ");

@@ -8,7 +8,7 @@ from services.gateway.domain.citations import TextOf
 from services.shared.contracts.answers import AnswerStatus
 from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.contracts.search import RetrieveRequest, SearchResponse
-from services.shared.contracts.writing import WriteEvent, WriteRequest
+from services.shared.contracts.writing import Decomposed, DecomposeRequest, WriteEvent, WriteRequest
 
 
 class Retriever(Protocol):
@@ -20,7 +20,11 @@ class Retriever(Protocol):
 
 
 class Generator(Protocol):
-    """Writes sentences from passages."""
+    """Writes sentences from passages, and takes questions apart."""
+
+    async def decompose(self, request: DecomposeRequest) -> Decomposed:
+        """The parts of a question; raises RagstoneError."""
+        ...
 
     def write(self, request: WriteRequest) -> AsyncGenerator[WriteEvent, None]:
         """Yields sentences and at last a WritingDone; closing it stops the writing. Raises RagstoneError."""

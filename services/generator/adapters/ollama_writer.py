@@ -1,16 +1,16 @@
 """Ollama as writer, by its official client."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import cast
+from typing import Any, cast
 
 import httpx
 import ollama
-from pydantic import ValidationError
 
-from services.generator.adapters.queueing import BUSY_RETRY_S, ModelQueue, paced
+from services.generator.adapters.queueing import BUSY_RETRY_S, ModelQueue, joined, paced
+from services.generator.adapters.server_state import ServerState
+from services.generator.domain import trial
 from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -19,20 +19,26 @@ from services.shared.contracts.health import PartHealth
 CONNECT_TIMEOUT_S = 3.0
 PROBE_TIMEOUT_S = 5.0
 
+_REFUSALS = (400, 422, 501)
+"""Statuses of a server that does not know what it was asked to do."""
+
 _FAILURES = (
     ollama.ResponseError,
     ConnectionError,
     httpx.HTTPError,
     httpx.InvalidURL,
-    json.JSONDecodeError,
-    ValidationError,
+    ValueError,  # JSON that is none, or of another shape; pydantic's errors are ValueErrors
     TimeoutError,
-    AttributeError,  # the client's own, on a line that is JSON but no object
+    AttributeError,  # the client's own, on JSON that is no object
+    TypeError,
 )
 
 
 class OllamaWriter:
-    """Streams from one model; a question beyond ``parallel`` waits, one beyond ``waiting`` is busy."""
+    """Streams from one model; a question beyond ``parallel`` waits, one beyond ``waiting`` is busy.
+
+    ``wanted`` False: the server is only looked for, and that it is not there is no fault.
+    """
 
     kind = "ollama"
 
@@ -49,16 +55,18 @@ class OllamaWriter:
         idle_timeout_s: float,
         parallel: int,
         waiting: int,
+        wanted: bool = True,
     ) -> None:
         self._host = host
         self._model = model
         self._keep_alive = keep_alive
+        # The same in every call: another window would have Ollama load the model anew.
         self._options = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": temperature}
         self._window = (num_ctx, num_predict)
         self._cold_timeout_s = cold_timeout_s
         self._idle_timeout_s = idle_timeout_s
         self._queue = ModelQueue(parallel=parallel, waiting=waiting)
-        self._state = PartHealth(ready=False, detail=f"Ollama at {host} was not looked at yet.")
+        self._state = ServerState(detail=f"Ollama at {host} was not looked at yet.", wanted=wanted)
         # Silence is timed by paced(): the first words may wait for a model load.
         timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_S)
         self._client = ollama.AsyncClient(host=host, timeout=timeout, trust_env=False)
@@ -73,9 +81,24 @@ class OllamaWriter:
         """num_ctx and num_predict."""
         return self._window
 
+    @property
+    def wanted(self) -> bool:
+        """Whether the server was asked for or has been there before."""
+        return self._state.wanted
+
+    @property
+    def cold(self) -> bool:
+        """Whether the model is there but was not seen to work since."""
+        return self._state.cold
+
+    @property
+    def obeys_schema(self) -> bool | None:
+        """What the trial at the last warm-up saw."""
+        return self._state.obeys_schema
+
     def state(self) -> PartHealth:
         """What the last look found."""
-        return self._state
+        return self._state.health()
 
     def check_room(self) -> None:
         """Raises RagstoneError(BUSY) when the queue is full."""
@@ -86,9 +109,21 @@ class OllamaWriter:
         try:
             async with asyncio.timeout(PROBE_TIMEOUT_S):
                 await self._client.show(self._model)
-            self._state = PartHealth(ready=True, detail=f"{self._model} of Ollama at {self._host}")
         except _FAILURES as error:
-            self._state = PartHealth(ready=False, detail=self._why(error))
+            self._state.lost(self._why(error))
+        else:
+            self._state.found(f"{self._model} of Ollama at {self._host}")
+
+    async def warm_up(self) -> None:
+        """Load the model, and see whether replies keep to a schema."""
+        self._state.loading()
+        try:
+            async with asyncio.timeout(self._cold_timeout_s):
+                await self._client.chat(self._model, [], options=self._options, keep_alive=self._keep_alive)
+        except _FAILURES as error:
+            self._state.not_loaded(self._why(error))
+        else:
+            self._state.loaded(obeys_schema=await self._tried())
 
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """The model's words as they come; see the port."""
@@ -96,35 +131,68 @@ class OllamaWriter:
             async for piece in pieces:
                 yield piece
 
+    async def complete(self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int) -> Piece:
+        """The whole reply; see the port. Read as a stream, so that a silence is noticed and leaving stops the model."""
+        async with self._queue.place():
+            return await joined(self._stream(prompt, schema, max_tokens))
+
+    async def count_tokens(self, text: str) -> int | None:
+        """None: Ollama has no door for it; the last piece of a stream tells its counts."""
+        return None
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()  # type: ignore[no-untyped-call]
 
-    async def _stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
+    async def _stream(
+        self, prompt: Prompt, schema: dict[str, Any] | None = None, max_tokens: int | None = None
+    ) -> AsyncGenerator[Piece, None]:
+        """The pieces, every failure as a RagstoneError."""
         try:
-            answered = await self._open(prompt)
-            parts = paced(answered, first_s=self._cold_timeout_s, next_s=self._idle_timeout_s)
-            async with aclosing(parts):
-                async for part in parts:
-                    if part.done:
-                        yield Piece(part.message.content or "", "length" if part.done_reason == "length" else "stop")
-                        return
-                    yield Piece(part.message.content or "")
-            raise ConnectionError("the stream ended before the model was done")
+            async with aclosing(self._pieces(prompt, schema, max_tokens)) as pieces:
+                async for piece in pieces:
+                    yield piece
         except _FAILURES as error:
+            if isinstance(error, ConnectionError | httpx.TransportError):
+                self._state.broke_off()
             raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, self._why(error), retry_after_s=BUSY_RETRY_S) from error
 
-    async def _open(self, prompt: Prompt) -> AsyncGenerator[ollama.ChatResponse, None]:
+    async def _pieces(
+        self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int | None
+    ) -> AsyncGenerator[Piece, None]:
+        answered = await self._open(prompt, schema, max_tokens)
+        parts = paced(answered, first_s=self._cold_timeout_s, next_s=self._idle_timeout_s)
+        async with aclosing(parts):
+            async for part in parts:
+                if part.done:
+                    yield _last(part)
+                    return
+                yield Piece(part.message.content or "")
+        raise ConnectionError("the stream ended before the model was done")
+
+    async def _open(
+        self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int | None
+    ) -> AsyncGenerator[ollama.ChatResponse, None]:
         parts = await self._client.chat(
             model=self._model,
             messages=prompt.messages(),
             stream=True,
             think=False,
-            options=self._options,
+            format=schema,
+            options=self._options if max_tokens is None else {**self._options, "num_predict": max_tokens},
             keep_alive=self._keep_alive,
         )
         # The client declares an iterator and gives a generator, which can be closed.
         return cast("AsyncGenerator[ollama.ChatResponse, None]", parts)
+
+    async def _tried(self) -> bool | None:
+        """Whether a reply keeps to its schema; None when there was no reply. Past the queue: nobody asks yet."""
+        try:
+            async with asyncio.timeout(self._idle_timeout_s):
+                return trial.obeyed((await joined(self._pieces(trial.PROMPT, trial.SCHEMA, trial.MAX_TOKENS))).text)
+        except _FAILURES as error:
+            refused = isinstance(error, ollama.ResponseError) and error.status_code in _REFUSALS
+            return False if refused else None
 
     def _why(self, error: BaseException) -> str:
         if isinstance(error, ollama.ResponseError) and error.status_code == 404:
@@ -136,3 +204,12 @@ class OllamaWriter:
         if isinstance(error, ConnectionError | httpx.TransportError):
             return f"Ollama at {self._host} cannot be reached or broke off ({type(error).__name__}); is it running?"
         return f"Ollama at {self._host} answered in a form that its client does not know ({type(error).__name__})."
+
+
+def _last(part: ollama.ChatResponse) -> Piece:
+    return Piece(
+        part.message.content or "",
+        "length" if part.done_reason == "length" else "stop",
+        part.prompt_eval_count or 0,
+        part.eval_count or 0,
+    )

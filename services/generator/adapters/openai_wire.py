@@ -1,7 +1,7 @@
 """OpenAI's chat stream as compatible servers speak it: lines of bytes in, pieces of text out. No connection here."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -50,12 +50,38 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
+class _Usage(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Timings(BaseModel):
+    """llama.cpp's own counts, on the event that ends the text."""
+
+    cache_n: int = 0
+    prompt_n: int = 0
+    predicted_n: int = 0
+
+
 class _Chunk(BaseModel):
     choices: list[_Choice]
+    usage: _Usage | None = None
+    timings: _Timings | None = None
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Tokens read and written so far, 0 where the event does not say."""
+        if self.usage:
+            return self.usage.prompt_tokens, self.usage.completion_tokens
+        if self.timings:
+            return self.timings.cache_n + self.timings.prompt_n, self.timings.predicted_n
+        return 0, 0
 
 
 def piece_of(data: str) -> Piece | None:
-    """What one event adds, or None for nothing (roles, counts). Thoughts that come apart are an empty piece.
+    """What one event adds, or None for nothing (roles). Thoughts that come apart are an empty piece.
+
+    Most servers send their counts in an event of their own behind the end: an empty piece with counts and no end.
 
     Raises StreamError when the event is an error, ValueError (pydantic's is one) when it is nothing known.
     """
@@ -64,12 +90,13 @@ def piece_of(data: str) -> Piece | None:
     event = json.loads(data)
     if isinstance(event, dict) and (event.get("error") or event.get("object") == "error"):
         raise StreamError(error_text(data))
-    choices = _Chunk.model_validate(event).choices
-    if not choices:
-        return None
-    choice = choices[0]
+    chunk = _Chunk.model_validate(event)
+    if not chunk.choices:
+        return Piece("", None, *chunk.counts) if any(chunk.counts) else None
+    choice = chunk.choices[0]
     if choice.finish_reason:
-        return Piece(choice.delta.content or "", "length" if choice.finish_reason == "length" else "stop")
+        ending: Literal["stop", "length"] = "length" if choice.finish_reason == "length" else "stop"
+        return Piece(choice.delta.content or "", ending, *chunk.counts)
     if choice.delta.content or choice.delta.reasoning_content or choice.delta.reasoning:
         return Piece(choice.delta.content or "")
     return None
@@ -125,3 +152,19 @@ class _Models(BaseModel):
 def models_of(body: bytes) -> list[ServedModel]:
     """The models that a server lists. Raises ValueError when the body is no such list."""
     return _Models.model_validate_json(body).data
+
+
+class _Counted(BaseModel):
+    """llama.cpp lists the tokens, vLLM also counts them."""
+
+    count: int | None = None
+    tokens: list[Any] | None = None
+
+
+def count_of(body: bytes) -> int | None:
+    """How many tokens a reply of ``/tokenize`` holds; None when it says nothing of the kind."""
+    try:
+        told = _Counted.model_validate_json(body)
+    except ValueError:
+        return None
+    return len(told.tokens) if told.count is None and told.tokens is not None else told.count

@@ -3,20 +3,16 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import httpx
 
-from services.generator.adapters.openai_wire import (
-    EventLines,
-    ServedModel,
-    StreamError,
-    error_text,
-    error_type,
-    models_of,
-    piece_of,
-)
-from services.generator.adapters.queueing import BUSY_RETRY_S, ModelQueue, paced
+from services.generator.adapters.openai_errors import FAILURES, REFUSALS, Refused, why
+from services.generator.adapters.openai_wire import EventLines, ServedModel, count_of, models_of, piece_of
+from services.generator.adapters.queueing import BUSY_RETRY_S, ModelQueue, joined, paced
+from services.generator.adapters.server_state import ServerState
+from services.generator.domain import trial
 from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -24,29 +20,16 @@ from services.shared.contracts.health import PartHealth
 
 CONNECT_TIMEOUT_S = 3.0
 PROBE_TIMEOUT_S = 5.0
+COUNT_TIMEOUT_S = 2.0
+COUNTS_BEHIND_S = 0.5
+"""Longest wait, after the last word, for a server that tells its counts in an event of their own."""
 
-_NO_THINKING = "chat_template_kwargs"
-"""llama.cpp and vLLM take it, Ollama passes over it; a server that refuses it is asked without."""
-
-
-class _Refused(Exception):
-    """The server answered with an error status."""
-
-    def __init__(self, status: int, body: str) -> None:
-        super().__init__(f"{status}")
-        self.status = status
-        self.body = body
-
-
-_FAILURES = (
-    _Refused,
-    StreamError,
-    ConnectionError,
-    httpx.HTTPError,
-    httpx.InvalidURL,
-    ValueError,  # JSON that is none, or of another shape; pydantic's errors are ValueErrors
-    TimeoutError,
-)
+_OPTIONAL: dict[str, Any] = {
+    "chat_template_kwargs": {"enable_thinking": False},
+    "stream_options": {"include_usage": True},
+}
+"""No thinking (llama.cpp and vLLM take it, Ollama passes over it), and counts; a server that refuses one of them is
+asked without it from then on."""
 
 
 class OpenAIWriter:
@@ -73,7 +56,7 @@ class OpenAIWriter:
         waiting: int,
     ) -> None:
         self._url = url.rstrip("/").removesuffix("/v1")
-        self._wanted = model
+        self._wanted_model = model
         self._served: ServedModel | None = None
         self._num_ctx = num_ctx
         self._num_predict = num_predict
@@ -81,8 +64,10 @@ class OpenAIWriter:
         self._cold_timeout_s = cold_timeout_s
         self._idle_timeout_s = idle_timeout_s
         self._queue = ModelQueue(parallel=parallel, waiting=waiting)
-        self._takes_no_thinking = True
-        self._state = PartHealth(ready=False, detail=f"The model server at {self._url} was not looked at yet.")
+        self._optional = dict(_OPTIONAL)
+        self._counts_texts = True
+        detail = f"The model server at {self._url} was not looked at yet."
+        self._state = ServerState(detail=detail, wanted=True)
         # Silence is timed by paced(): the first words may wait for a model load or a long prompt.
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S),
@@ -93,7 +78,7 @@ class OpenAIWriter:
     @property
     def name(self) -> str:
         """The model's id."""
-        return self._served.id if self._served else self._wanted or "unknown"
+        return self._served.id if self._served else self._wanted_model or "unknown"
 
     @property
     def window(self) -> tuple[int, int]:
@@ -101,9 +86,24 @@ class OpenAIWriter:
         told = self._served.window if self._served else None
         return (min(self._num_ctx, told) if told else self._num_ctx, self._num_predict)
 
+    @property
+    def wanted(self) -> bool:
+        """True: a server of this kind is only used where its address or its kind was set."""
+        return self._state.wanted
+
+    @property
+    def cold(self) -> bool:
+        """Whether the model is there but was not seen to work since."""
+        return self._state.cold
+
+    @property
+    def obeys_schema(self) -> bool | None:
+        """What the trial at the last warm-up saw."""
+        return self._state.obeys_schema
+
     def state(self) -> PartHealth:
         """What the last look found."""
-        return self._state
+        return self._state.health()
 
     def check_room(self) -> None:
         """Raises RagstoneError(BUSY) when the queue is full."""
@@ -115,44 +115,95 @@ class OpenAIWriter:
             async with asyncio.timeout(PROBE_TIMEOUT_S):
                 response = await self._client.get(f"{self._url}/v1/models")
             if response.status_code != 200:
-                raise _Refused(response.status_code, response.text)
+                raise Refused(response.status_code, response.text)
             models = models_of(response.content)
-        except _FAILURES as error:
-            self._state = PartHealth(ready=False, detail=self._why(error))
+        except FAILURES as error:
+            self._state.lost(self._why(error))
             return
-        self._served = next((one for one in models if self._wanted is None or one.is_called(self._wanted)), None)
+        wanted = self._wanted_model
+        self._served = next((one for one in models if wanted is None or one.is_called(wanted)), None)
         if self._served:
-            self._state = PartHealth(ready=True, detail=f"{self._served.id} at {self._url}")
+            self._state.found(f"{self._served.id} at {self._url}")
         else:
             named = ", ".join(one.id for one in models[:10]) or "none"
-            wanted = self._wanted or "that could be used"
-            detail = f"The server at {self._url} has no model {wanted}; it names {named}. See RAGSTONE_OPENAI_MODEL."
-            self._state = PartHealth(ready=False, detail=detail)
+            which = wanted or "that could be used"
+            self._state.lost(
+                f"The server at {self._url} has no model {which}; it names {named}. See RAGSTONE_OPENAI_MODEL."
+            )
+
+    async def warm_up(self) -> None:
+        """Have one word written, which loads a model that is not yet, and see whether replies keep to a schema."""
+        self._state.loading()
+        self._counts_texts = True
+        try:
+            async with asyncio.timeout(self._cold_timeout_s):
+                await joined(self._pieces(trial.PROMPT, None, 1))
+        except FAILURES as error:
+            self._state.not_loaded(self._why(error))
+        else:
+            self._state.loaded(obeys_schema=await self._tried())
 
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """The model's words as they come; see the port."""
+        async with self._queue.place(), aclosing(self._stream(prompt)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def complete(self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int) -> Piece:
+        """The whole reply; see the port. Read as a stream, so that a silence is noticed and leaving stops the model."""
         async with self._queue.place():
-            stream = paced(self._stream(prompt), first_s=self._cold_timeout_s, next_s=self._idle_timeout_s)
-            try:
-                async with aclosing(stream) as pieces:
-                    async for piece in pieces:
-                        yield piece
-                        if piece.end:
-                            return
-                raise ConnectionError("the stream ended before the model was done")
-            except _FAILURES as error:
-                why = self._why(error)
-                raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, why, retry_after_s=BUSY_RETRY_S) from error
+            return await joined(self._stream(prompt, schema, max_tokens))
+
+    async def count_tokens(self, text: str) -> int | None:
+        """By ``/tokenize``, which llama.cpp and vLLM have; a server that does not answer there is left alone."""
+        if not (self._counts_texts and self._state.health().ready):
+            return None
+        body = {"content": text, "add_special": False, "model": self.name, "prompt": text, "add_special_tokens": False}
+        try:
+            async with asyncio.timeout(COUNT_TIMEOUT_S):
+                response = await self._client.post(f"{self._url}/tokenize", json=body)
+        except FAILURES:
+            return None
+        count = count_of(response.content) if response.status_code == 200 else None
+        self._counts_texts = count is not None
+        return count
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        """The pieces of one request; when the server does not know how to switch thinking off, of a second."""
+    async def _stream(
+        self, prompt: Prompt, schema: dict[str, Any] | None = None, max_tokens: int | None = None
+    ) -> AsyncGenerator[Piece, None]:
+        """The pieces, every failure as a RagstoneError."""
+        try:
+            async with aclosing(self._pieces(prompt, schema, max_tokens)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except FAILURES as error:
+            if isinstance(error, ConnectionError | httpx.TransportError):
+                self._state.broke_off()
+            raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, self._why(error), retry_after_s=BUSY_RETRY_S) from error
+
+    async def _pieces(
+        self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int | None
+    ) -> AsyncGenerator[Piece, None]:
+        """The pieces up to the one that ends the text, with its counts."""
+        body = self._body(prompt, schema, max_tokens)
+        stream = paced(self._received(body), first_s=self._cold_timeout_s, next_s=self._idle_timeout_s)
+        async with aclosing(stream) as pieces:
+            async for piece in pieces:
+                if piece.end:
+                    yield piece if piece.answer_tokens else await _counted(piece, pieces)
+                    return
+                yield piece
+        raise ConnectionError("the stream ended before the model was done")
+
+    async def _received(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+        """What one request brings; when the server does not know one of the optional fields, what a second does."""
         url = f"{self._url}/v1/chat/completions"
         while True:
-            async with self._client.stream("POST", url, json=self._body(prompt)) as response:
+            async with self._client.stream("POST", url, json={**body, **self._optional}) as response:
                 if response.status_code == 200:
                     lines = EventLines()
                     async for received in response.aiter_bytes():
@@ -160,43 +211,44 @@ class OpenAIWriter:
                             if piece := piece_of(data):
                                 yield piece
                     return
-                body = (await response.aread()).decode(errors="replace")
-            if not (self._takes_no_thinking and response.status_code in (400, 422) and _NO_THINKING in body):
-                raise _Refused(response.status_code, body)
-            self._takes_no_thinking = False
+                told = (await response.aread()).decode(errors="replace")
+            unknown = [name for name in self._optional if name in told]
+            if not (unknown and response.status_code in REFUSALS):
+                raise Refused(response.status_code, told)
+            for name in unknown:
+                self._optional.pop(name, None)
 
-    def _body(self, prompt: Prompt) -> dict[str, Any]:
+    def _body(self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int | None) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.name,
             "messages": prompt.messages(),
             "stream": True,
             "temperature": self._temperature,
-            "max_tokens": self._num_predict,
+            "max_tokens": max_tokens or self._num_predict,
         }
-        if self._takes_no_thinking:
-            body[_NO_THINKING] = {"enable_thinking": False}
+        if schema is not None:
+            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
         return body
 
-    def _why(self, error: BaseException) -> str:
-        where = f"The model server at {self._url}"
-        if isinstance(error, _Refused):
-            return f"{where} {self._refusal(error)}"
-        if isinstance(error, StreamError):
-            return f"{where} failed: {error}"
-        if isinstance(error, TimeoutError | httpx.TimeoutException):
-            return f"{where} did not answer in time."
-        if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
-            return f"{where} has no valid address; RAGSTONE_OPENAI_URL is such as http://127.0.0.1:8080."
-        if isinstance(error, ConnectionError | httpx.TransportError):
-            return f"{where} cannot be reached or broke off ({type(error).__name__}); is it running?"
-        return f"{where} answered in a form that is not OpenAI's ({type(error).__name__})."
+    async def _tried(self) -> bool | None:
+        """Whether a reply keeps to its schema; None when there was no reply. Past the queue: nobody asks yet."""
+        try:
+            async with asyncio.timeout(self._idle_timeout_s):
+                return trial.obeyed((await joined(self._pieces(trial.PROMPT, trial.SCHEMA, trial.MAX_TOKENS))).text)
+        except FAILURES as error:
+            return False if isinstance(error, Refused) and error.status in REFUSALS else None
 
-    def _refusal(self, error: _Refused) -> str:
-        if error.status in (401, 403):
-            return f"wants another key ({error.status}); set RAGSTONE_OPENAI_API_KEY."
-        if "exceed_context" in error_type(error.body) or "context_length" in error_type(error.body):
-            told = error_text(error.body)
-            return f"has a smaller window than the prompt: {told}. Lower RAGSTONE_NUM_CTX or raise the server's."
-        if error.status == 404:
-            return f"knows no model {self.name} or no chat API: {error_text(error.body)}"
-        return f"failed ({error.status}): {error_text(error.body)}"
+    def _why(self, error: BaseException) -> str:
+        return why(error, url=self._url, model=self.name)
+
+
+async def _counted(last: Piece, behind: AsyncGenerator[Piece, None]) -> Piece:
+    """The last piece with the counts that follow it, if they do so at once."""
+    try:
+        async with asyncio.timeout(COUNTS_BEHIND_S):
+            async for piece in behind:
+                if piece.answer_tokens:
+                    return replace(last, prompt_tokens=piece.prompt_tokens, answer_tokens=piece.answer_tokens)
+    except FAILURES:
+        pass  # the text is whole; only its counts are missing
+    return last

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import TypeVar
 
+from services.generator.ports import Piece
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 
 BUSY_RETRY_S = 10
@@ -53,3 +55,12 @@ async def paced(parts: AsyncGenerator[Part, None], *, first_s: float, next_s: fl
                 return
             yield part
             limit = next_s
+
+
+async def joined(pieces: AsyncGenerator[Piece, None]) -> Piece:
+    """The whole stream as its last piece; an empty one without ``end`` when there was nothing."""
+    text, last = "", Piece("")
+    async with aclosing(pieces):
+        async for last in pieces:
+            text += last.text
+    return replace(last, text=text)

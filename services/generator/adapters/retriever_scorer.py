@@ -1,8 +1,9 @@
-"""The retriever's /score as the generator's scorer."""
+"""The retriever's /score and /ground as the generator's scorer."""
 
 from collections.abc import Sequence
 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.grounding import PAIRS_MAX, Grounding, GroundRequest, GroundResponse, Pair
 from services.shared.contracts.health import Health, PartHealth
 from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.search import ScoreRequest, ScoreResponse, TextScore
@@ -10,7 +11,7 @@ from services.shared.kit.http_client import ServiceClient
 
 
 class RetrieverScorer:
-    """Scores by the index's own embedder and word statistics."""
+    """Scores by the index's own embedder and word statistics; grounds by the groundedness model."""
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
@@ -23,6 +24,17 @@ class RetrieverScorer:
             detail = f"The retriever scored {len(scores)} of {len(texts)} texts; run the same version everywhere."
             raise RagstoneError(ErrorCode.RETRIEVER_UNAVAILABLE, detail)
         return scores
+
+    async def ground(self, pairs: Sequence[Pair]) -> list[Grounding]:
+        """One grounding a pair, in order; raises RagstoneError when the retriever does not give that."""
+        found: list[Grounding] = []
+        for at in range(0, len(pairs), PAIRS_MAX):
+            body = GroundRequest(pairs=list(pairs[at : at + PAIRS_MAX]))
+            found += (await self._client.post("/ground", body, GroundResponse)).groundings
+        if len(found) != len(pairs):
+            detail = f"The retriever grounded {len(found)} of {len(pairs)} pairs; run the same version everywhere."
+            raise RagstoneError(ErrorCode.RETRIEVER_UNAVAILABLE, detail)
+        return found
 
     async def ready(self) -> PartHealth:
         """Whether the retriever answers at all; its own /readyz tells the rest."""

@@ -1,97 +1,53 @@
-"""The sentences that could answer a question, and what speaks for each of them."""
+"""The sentences that could answer a question."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from services.generator.domain import terms
-from services.generator.domain.sentences import Sentence, split
-from services.shared.contracts.search import Passage, TextScore
+from services.generator.domain import terms, trusted
+from services.generator.domain.sentences import Sentence
+from services.generator.domain.wording import leans_back
+from services.shared.contracts.search import Passage
 
 MAX_CANDIDATES = 96
 """Most sentences that are scored for one question; the lexically closest stay."""
-
-_LEANS_BACK = re.compile(
-    r"[\W_]*(?:he|she|it|they|his|her|its|their|this|that|these|those|such|both|there|here|also|then|so|however"
-    r"|therefore|instead|otherwise|er|sie|es|dies\w*|das)\b",
-    re.IGNORECASE,
-)
-_TITLED = r"[A-ZÀ-ÖØ-Þ][\w'’-]+"
-_YES_OR_NO = re.compile(
-    r"\W*(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|should|may|must)\b", re.IGNORECASE
-)
-_HINTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (
-        re.compile(r"\s*(?:who|what) (?:is|are|was|were) (?:the |an? )?\w[\w.&-]*(?: \w[\w.&-]*){0,2}\W*$", re.I),
-        re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of|two|three)\b", re.I),
-    ),
-    (
-        re.compile(r"\b(?:when|what (?:year|date|day|month|century|time)|which (?:year|date|day)|since when)\b", re.I),
-        re.compile(
-            r"\b\d{4}\b|\b\d{1,2}:\d{2}\b|\b(?:january|february|march|april|may|june|july|august|september|october"
-            r"|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|century|decade)\b"
-            r"|\b(?:after|before|during|until|while) ",
-            re.I,
-        ),
-    ),
-    (
-        re.compile(
-            r"\bhow (?:many|much|long|old|often|far|large|big|high|tall|fast|deep|heavy)\b"
-            r"|\bwhat (?:percent\w*|number|amount|share|proportion)\b",
-            re.I,
-        ),
-        re.compile(
-            r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?"
-            r"|millions?|billions?|half|third|quarter|once|twice|several|per cent|percent|weekly|daily|monthly)\b",
-            re.I,
-        ),
-    ),
-    (re.compile(r"\bwho(?:se|m)?\b", re.I), re.compile(rf"(?<=[a-z,;(] )(?:{_TITLED})|^{_TITLED} {_TITLED}")),
-    (
-        re.compile(r"\bwhere\b|\b(?:what|which) (?:city|country|place|town|state|street|region)\b", re.I),
-        re.compile(
-            rf"\b(?:in|at|near|from|to|of|on|into|across|along) (?:the )?(?:{_TITLED})|\b(?:north|south|east|west)",
-            re.I,
-        ),
-    ),
-    (
-        re.compile(r"\bwhy\b", re.I),
-        re.compile(r"\b(?:because|since|due to|so that|as a result|reason|caus\w+)\b", re.I),
-    ),
-)
 
 
 @dataclass(frozen=True)
 class Candidate:
     """``passages[passage].text[start:end]`` may answer; ``start`` takes a sentence along that it leans on.
 
-    ``own_start`` is where the sentence itself begins. ``scored`` is the text that is compared with the question:
-    where the passage stands, then the sentence.
+    ``sentence`` is the sentence itself. ``place`` is where the passage stands, ``spoken`` the text as it would be
+    read aloud: with what it leans on, or with the names of a table's columns.
     """
 
     passage: int
     start: int
-    own_start: int
-    end: int
-    scored: str
+    sentence: Sentence
+    place: str
+    spoken: str
+    group: int
+    """Candidates of one list or table, with the sentence that introduces it, share a number."""
 
+    @property
+    def own_start(self) -> int:
+        """Where the sentence itself begins."""
+        return self.sentence.start
 
-@dataclass(frozen=True)
-class Signals:
-    """What speaks for a candidate, 0 to 1 (similarity -1 to 1), more is better."""
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.sentence.end
 
-    similarity: float
-    coverage: float
-    hint: float
-    """1 where the sentence holds the kind of thing that is asked for, 0 where it does not, 0.5 if none is asked."""
-    code: float
-    """1 where the question names a number or code and the sentence holds all of them, else 0."""
-    denial: float
-    """1 for a fact that says explicitly what is not so, where the question wants a yes or a no."""
+    @property
+    def scored(self) -> str:
+        """What is compared with the question."""
+        place = self.place.rsplit(" > ", 1)[-1]
+        return f"{place}: {self.spoken}" if place else self.spoken
 
 
 def candidates(question: str, passages: Sequence[Passage]) -> list[Candidate]:
-    """Sentences of the passages, questions and mere titles left out, at most MAX_CANDIDATES."""
+    """Sentences of the passages, questions, mere titles and planted instructions left out, at most MAX_CANDIDATES."""
     found: list[Candidate] = []
     for number, passage in enumerate(passages):
         found.extend(_of_passage(number, passage))
@@ -103,47 +59,52 @@ def candidates(question: str, passages: Sequence[Passage]) -> list[Candidate]:
 
 def _of_passage(number: int, passage: Passage) -> Iterable[Candidate]:
     text = passage.text
-    place = passage.section.rsplit(" > ", 1)[-1] or passage.title
+    place = passage.section or passage.title
+    group = 0
     previous: Sentence | None = None
-    for sentence in split(text, after=passage.lead):
+    for sentence in trusted.sentences(text, after=passage.lead):
         own = text[sentence.start : sentence.end]
-        if own.rstrip("\"'”’*_ ").endswith(("?", "？")):
+        if not _goes_on(previous, sentence, text):
+            group += 1
+        if _is_question(own):
             previous = sentence
             continue
         start, spoken = sentence.start, own
         if sentence.kind == "row" and sentence.header:
-            cells = [cell.strip() for cell in own.split("|")]
-            spoken = ", ".join(f"{head}: {cell}" for head, cell in zip(sentence.header, cells, strict=False))
+            spoken = ", ".join(f"{head}: {cell}" for head, cell in zip(sentence.header, cells(own), strict=False))
         if previous and previous.block == sentence.block and sentence.kind == "prose":
             before = text[previous.start : previous.end]
-            if before.endswith(("?", "？")):
+            if _is_question(before):
                 spoken = f"{before} {own}"
-            elif _LEANS_BACK.match(own):
+            elif leans_back(own):
                 start, spoken = previous.start, f"{before} {own}"
-        yield Candidate(number, start, sentence.start, sentence.end, f"{place}: {spoken}" if place else spoken)
+        yield Candidate(number, start, sentence, place, spoken, group)
         previous = sentence
 
 
-def kind_hint(question: str, text: str) -> float:
-    """Does ``text`` hold a definition for a what is, a date for a when, a number for a how many, a name for a who?
-
-    The scale is that of Signals.hint.
-    """
-    for asked, given in _HINTS:
-        if asked.search(question):
-            return 1.0 if given.search(text) else 0.0
-    return 0.5
+def cells(row: str) -> list[str]:
+    """What stands between the bars."""
+    return [cell.strip() for cell in row.split("|")]
 
 
-def signals(question: str, passages: Sequence[Passage], candidate: Candidate, score: TextScore | None) -> Signals:
-    """What speaks for ``candidate``; without a score from the retriever, words alone."""
-    passage = passages[candidate.passage]
-    lexical = 0.0 if score else terms.overlap(question, candidate.scored)
-    asked = terms.codes(question)
-    return Signals(
-        similarity=score.similarity if score else lexical,
-        coverage=score.coverage if score else lexical,
-        hint=kind_hint(question, passage.text[candidate.own_start : candidate.end]),
-        code=1.0 if asked and asked <= terms.known_codes(candidate.scored) else 0.0,
-        denial=1.0 if passage.kind == "negative" and _YES_OR_NO.match(question) else 0.0,
-    )
+def _is_question(text: str) -> bool:
+    return text.rstrip("\"'”’*_ ").endswith(("?", "？"))
+
+
+def _goes_on(previous: Sentence | None, sentence: Sentence, text: str) -> bool:
+    """Whether a sentence belongs to the list or table of the one before, or is introduced by it."""
+    if previous is None:
+        return False
+    if sentence.kind == "row":
+        return previous.kind == "row" and previous.header_at == sentence.header_at
+    if not sentence.mark:
+        return previous.block == sentence.block
+    between = text[previous.end : sentence.start]
+    introduced = text[previous.start : previous.end].rstrip("*_ ").endswith(":")
+    return introduced or (between.count("\n") <= 2 and previous.kind == "prose" and _in_list(previous, text))
+
+
+def _in_list(sentence: Sentence, text: str) -> bool:
+    """Whether the sentence's line begins an item or is indented below one."""
+    line = text[text.rfind("\n", 0, sentence.start) + 1 : sentence.end]
+    return bool(sentence.mark) or line[:1] in (" ", "\t") or re.match(r"(?:[-*+•]|\d+[.)])\s", line) is not None

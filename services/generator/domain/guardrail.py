@@ -1,10 +1,12 @@
 """Tells a statement of the assistant about itself, or its unwillingness, from an ordinary sentence.
 
 Only the first person counts and quotations do not, so that "I cannot recommend it enough" and a quoted
-"I am sorry, the pool is closed" stay what they are: content.
+"I am sorry, the pool is closed" stay what they are: content. The same holds for instructions to an assistant that
+somebody planted in a document.
 """
 
 import re
+from collections.abc import Sequence
 
 _MACHINE = (
     r"(?:an? )?(?:\w+ ){0,2}?(?:AI(?: \w+)?|artificial intelligence|(?:large )?language model|chat ?bot"
@@ -31,6 +33,25 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\bI was (?:trained|created|built|developed|made) by (?:OpenAI|Alibaba|Google|Meta|Anthropic|Mistral)"
         ),
     ),
+    (
+        "is_somebody_else",
+        re.compile(
+            r"\bI(?:'m| am)(?: now| actually)? (?:DAN|Chat ?GPT|GPT-?\d\S*|Claude|Gemini|Llama|Qwen|Mistral|Copilot"
+            r"|Siri|Alexa|SYSTEM|root|jailbroken|unrestricted|in (?:developer|debug|god) mode|free of (?:all )?(?:rules"
+            r"|restrictions)|no longer bound)\b"
+            r"|\bas (?:DAN|Chat ?GPT|an? (?:unrestricted|jailbroken|evil)\b[^,]*),? I\b|^\W*(?:DAN|SYSTEM|ChatGPT):",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "own_instructions",
+        re.compile(
+            r"\b(?:my|the system) (?:instructions|prompt|rules|guidelines)\b[^.]{0,40}"
+            r"\b(?:are|is|say|says|tell|read|begin)"
+            r"|\bI (?:was|am|have been) (?:instructed|programmed|configured) (?:to|not)\b",
+            re.IGNORECASE,
+        ),
+    ),
     ("refuses", re.compile(rf"\bI {_REFUSE} (?:\w+ )?{_TASK}", re.IGNORECASE)),
     ("refuses", re.compile(rf"\bI'm (?:unable|not able|not allowed) to (?:\w+ )?{_TASK}", re.IGNORECASE)),
     ("refuses", re.compile(r"\bI (?:must|have to|need to) (?:respectfully )?decline\b", re.IGNORECASE)),
@@ -45,12 +66,98 @@ _NOT_KNOWN = re.compile(
     r"|I (?:do not|don't) (?:know|have (?:any |enough )?information)|no information\b))",
     re.IGNORECASE,
 )
+_ORDERS = (
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{0,30}\b(?:previous|prior|above|earlier|preceding|all|any|your"
+    r"|these|the)\b[^.!?]{0,30}\b(?:instructions?|rules|prompts?|directions|guidelines|context|constraints)\b",
+    r"\b(?:ignore|forget) everything (?:above|before|you)",
+    r"\byou are now (?:an? |the )?(?:AI|assistant|bot|chat ?bot|unrestricted|free (?:of|from)"
+    r"|in (?:developer|debug) mode|(?-i:[A-Z]{2,}|[A-Z]\w*[A-Z]\w*))\b",
+    r"\byou are (?-i:[A-Z])\w+ now\b",
+    r"\bfrom now on,? you (?:are|will|must|shall|answer)\b",
+    r"\b(?:pretend|act as if|imagine) (?:to be|you are|that you are)\b",
+    r"\byou (?:must|will|shall|always)? ?(?:speak|answer|respond|reply|act)(?: every| all| any)?(?: questions?)?"
+    r" (?:as|with) ",
+    r"\b(?:reply|respond|answer)(?: only| exactly| solely)? with\b"
+    r"(?=[^.!?]{0,20}[\"'“‘«]| the (?:word|phrase|text)| only\b)",
+    r"(?:^\W*|[.!?:,] |\b(?:and|then|just|only|please|instead) )(?:say|write|output|print|repeat)(?: only| exactly)?:? "
+    r"(?:[\"'“‘]|the (?:following )?(?:words?|phrase|sentence)\b)",
+    r"\b(?:reveal|print|show|repeat|output|leak|tell (?:me|us|the user))\b[^.!?]{0,30}"
+    r"\b(?:system prompt|your (?:prompt|instructions|rules))\b",
+    r"\b(?:new|updated|important|system) (?:rules?|instructions?)(?: for (?:the )?(?:AI|assistant|model|bot))?:",
+    r"\[/?(?:SYSTEM|INST)\]|<\|\w+\|>|</?(?:passages?|system)>",
+    r"(?:^|<!--)\W*(?:SYSTEM|ASSISTANT|AI)\s*(?:NOTE|MESSAGE|PROMPT|OVERRIDE)?\s*:",
+    r"\b(?:AI|language) (?:model|assistant)s?,? (?:must|should now|please|you)\b",
+    r"\bdo not (?:tell|inform|mention (?:this|it) to) the (?:user|visitor)\b|\bdo not cite this\b",
+    r"\b(?:jailbreak|developer mode)\b[^.!?]*\b(?:enabled|activated|on)\b",
+    r"\b(?:ignoriere|vergiss)\b[^.!?]{0,30}\b(?:Anweisungen|Regeln|alles)\b",
+)
+_TO_AN_ASSISTANT = re.compile("|".join(_ORDERS), re.IGNORECASE)
+_REPORTED = re.compile(r"\b(?:says?|said|wrote|writes|reads?|called|such as|like|prompts?|injection|attack\w*)\b", re.I)
+_FIRST_PERSON = re.compile(
+    r"(?:^\W*|[,;:—–] |\b(?:and|but|because|that|when|where|while|since|so|as) )"
+    r"(?:I(?='(?:m|ve|d|ll)\b| [a-z])|[Mm]y (?=[a-z]))"
+)
+"""At the head of a clause: "Why I Write" in the middle of a sentence is the title of something."""
+_OWN_VOICE = re.compile(
+    r"\bI(?:'m| am)? (?:(?:do not|don't|did not|didn't|cannot|can't|could not|couldn't|can only) (?:know|find|see|have"
+    r"|say|tell|answer|quote)|found|hope|recommend|suggest|sorry|afraid|glad|happy)\b",
+    re.IGNORECASE,
+)
+_LEAK_WORDS = 6
+"""So many words in a row that stand in the rules and in no passage are no chance."""
 
 
 def broken_rule(text: str) -> str | None:
     """Name of the rule that the text breaks, or None."""
-    plain = _QUOTED.sub('""', text.replace("’", "'").replace("‘", "'"))
+    plain = _unquoted(text)
     return next((name for name, pattern in _RULES if pattern.search(plain)), None)
+
+
+def impersonates(text: str, subject: Sequence[str]) -> bool:
+    """Whether the assistant says that it is the subject: "As Juno, I…", "I am Juno Tarkwell"."""
+    names = "|".join(re.escape(name) for name in {part for one in subject for part in (one, one.split(" ")[0])} if name)
+    if not names:
+        return False
+    claims = rf"\b(?:I am|I'm|my name is|speaking as|call me) (?:{names})\b|\bas (?:{names}),? (?:I|my)\b"
+    return re.search(claims, _unquoted(text), re.IGNORECASE) is not None
+
+
+def speaks_as_subject(text: str, subject: Sequence[str]) -> bool:
+    """Whether the sentence is in the subject's first person: "I built Ledgerline" from documents about Juno.
+
+    Where the content is about nobody in particular, or the words are quoted, that is no pretence.
+    """
+    plain = _unquoted(text)
+    return bool(subject) and _FIRST_PERSON.search(plain) is not None and not _OWN_VOICE.search(plain)
+
+
+def leaks(text: str, rules: str, given: str) -> bool:
+    """Whether the sentence repeats the prompt's ``rules``: words in a row from there that ``given`` does not hold."""
+    said = _plain_words(text)
+    size = min(_LEAK_WORDS, max(4, len(said)))
+    secret, public = f" {' '.join(_plain_words(rules))} ", f" {' '.join(_plain_words(given))} "
+    runs = (f" {' '.join(said[at : at + size])} " for at in range(len(said) - size + 1))
+    return any(run in secret and run not in public for run in runs)
+
+
+def planted(text: str) -> bool:
+    """Whether a document's sentence is an instruction to an assistant, such as "ignore all previous instructions".
+
+    A text that only reports such words in quotation marks is content.
+    """
+    plain = text.replace("’", "'").replace("‘", "'")
+    if not _TO_AN_ASSISTANT.search(plain):
+        return False
+    unquoted = _QUOTED.sub('""', plain)
+    return _TO_AN_ASSISTANT.search(unquoted) is not None or not _REPORTED.search(unquoted)
+
+
+def _unquoted(text: str) -> str:
+    return _QUOTED.sub('""', text.replace("’", "'").replace("‘", "'"))
+
+
+def _plain_words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
 
 
 def says_unknown(text: str) -> bool:

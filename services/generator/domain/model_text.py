@@ -1,28 +1,62 @@
 """From a model's raw stream to sentences with their citations: thoughts out, sentences cut, markers read."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.generator.domain.sentences import split
+from services.generator.domain.sentences import Kind, Sentence, split
 
 _NUMBERS = r"\d{1,3}(?:\s*[,;]\s*\d{1,3})*"
 _MARKER = re.compile(
-    rf"(?<![^\W\d_])(?<!_)\s*\[({_NUMBERS})\]|(?<=\w)\[({_NUMBERS})\](?=\s*(?:[.!?,;:\[]|$))|\s*【(\d{{1,3}})[^】]*】"
+    rf"(?<![^\W\d_])(?<!_)\s*\[({_NUMBERS})\]|(?<=\w)\[({_NUMBERS})\](?=\s*(?:[.!?,;:\[。！？，；]|$))|\s*【(\d{{1,3}})[^】]*】"
 )
 _AFTER_STOP = re.compile(rf"([.!?。！？][\"'”’)*]*)((?:[^\S\n]*(?:\[{_NUMBERS}\]|【\d{{1,3}}[^】]*】))+)")
 _LEADING = re.compile(rf"\s*(?:(?:[-*•]|\d{{1,2}}[.)])\s+)?(?:\[{_NUMBERS}\]|【\d)")
 _LINE_OF_ITS_OWN = re.compile(r"(?<!\n)\n(?=\s*(?:\[\d|【\d))")
 _UNFINISHED_MARKER = re.compile(r"\s*(?:\[[\d\s,;]*|【[^】]*)$")
+_UNFINISHED_WORD = re.compile(r"[A-Za-zÀ-ɏ]+$")
+_MAY_END = re.compile(r"[.!?…。！？｡।؟۔\n]")
+_MAY_BECOME = ("the", "may", "xyz")
+"""A word so far may become any other; these are one of each kind that decides whether a sentence ends before it."""
+_LIST_MARK = re.compile(r"(?:^|\n)(?P<indent>[ \t]*)(?:[-*+•‣▪]|(?P<number>\d{1,9})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?$")
+_CODE_BLOCK = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
 @dataclass(frozen=True)
 class Written:
-    """One sentence of the model without markers, and the passages it names: 0 for the marker [1]."""
+    """One sentence of the model without markers, and the passages it names: 0 for the marker [1].
+
+    ``before`` is the Markdown that parts it from the sentence before: a blank, a new paragraph, a list's mark. A
+    table's row stands without its last bar, so that a marker can follow; a code block is one sentence.
+    """
 
     text: str
     cited: tuple[int, ...]
+    before: str = " "
+    kind: Kind = "prose"
+    header: tuple[str, ...] = ()
+
+    @property
+    def claim(self) -> str:
+        """What it says, in plain words: a row with its column names, no emphasis, a link's address beside its name."""
+        if self.kind == "row" and self.header:
+            cells = [cell.strip() for cell in self.text.strip("| ").split("|")]
+            return ", ".join(f"{head}: {cell}" for head, cell in zip(self.header, cells, strict=False) if cell)
+        return self.text if self.kind == "code" else plain(self.text)
+
+    @property
+    def leads_in(self) -> bool:
+        """Whether it only introduces the list, table or code that follows."""
+        return self.kind == "prose" and self.text.endswith((":", "："))
+
+
+def plain(text: str) -> str:
+    """``text`` without Markdown's emphasis, code ticks and link brackets."""
+    text = re.sub(r"!?\[([^\]]*)\]\(([^)\s]*)[^)]*\)", r"\1 (\2)", text)
+    return re.sub(r"\*\*|__|`|(?<![\w*])[*_](?=\w)|(?<=[\w.!?,])[*_](?![\w*])", "", text)
 
 
 class ThoughtFilter:
@@ -61,58 +95,100 @@ class SentenceCutter:
     """Gives a sentence out as soon as the next one has begun, so that a marker behind the full stop is in it.
 
     A model that begins with a marker puts them all in front; then, and at the beginning of a line, a marker belongs
-    to what follows. What holds no word is no sentence.
+    to what follows. What holds no word is no sentence, and headings are none either.
     """
 
     def __init__(self, passages: int) -> None:
         self._passages = passages
         self._thoughts = ThoughtFilter()
         self._buffer = ""
+        self._given = 0
         self._in_front: bool | None = None
 
     def feed(self, piece: str) -> list[Written]:
         """Sentences that ``piece`` completed."""
         text, forget = self._thoughts.feed(piece)
         if forget:
-            self._buffer, self._in_front = "", None
+            self._buffer, self._given, self._in_front = "", 0, None
         self._buffer += text
         whole = self._tidied()
-        cut = _UNFINISHED_MARKER.search(whole)
-        spans = split(whole[: cut.start()] if cut else whole)
-        if len(spans) < 2:
-            return []
-        self._buffer = whole[spans[-1].start :]
-        return self._read(whole[span.start : span.end] for span in spans[:-1])
+        return self._read(whole, _settled(whole)) if _MAY_END.search(whole, self._given) else []
 
     def finish(self, *, cut_off: bool) -> list[Written]:
         """The rest; a sentence that the model's limit cut off is left out."""
         self._buffer += self._thoughts.finish()
         whole = self._tidied()
-        sentences = [whole[span.start : span.end] for span in split(whole)]
-        if cut_off and sentences and not re.search(r"[.!?。！？][\"'”’)*\]]*$", sentences[-1]):
-            sentences.pop()
-        return self._read(sentences)
+        spans = split(whole)
+        if cut_off and spans and not re.search(r"[.!?。！？][\"'”’)*\]]*$", whole[spans[-1].start : spans[-1].end]):
+            spans.pop()
+        return self._read(whole, spans)
 
     def _tidied(self) -> str:
-        """The buffer with each marker inside of the sentence that it belongs to."""
+        """All text so far with each marker inside of the sentence that it belongs to; code is left alone."""
         if self._in_front is None and re.search(r"[^\W\d]", self._buffer):
             self._in_front = _LEADING.match(self._buffer) is not None
-        whole = _LINE_OF_ITS_OWN.sub("\n\n", self._buffer)
-        return whole if self._in_front else _AFTER_STOP.sub(r"\2\1", whole)
+        parts, at = [], 0
+        for code in (*_CODE_BLOCK.finditer(self._buffer), None):
+            text = _LINE_OF_ITS_OWN.sub("\n\n", self._buffer[at : code.start() if code else None])
+            parts.append(text if self._in_front else _AFTER_STOP.sub(r"\2\1", text))
+            if code:
+                parts.append(code.group())
+                at = code.end()
+        return "".join(parts)
 
-    def _read(self, sentences: Iterable[str]) -> list[Written]:
-        return [written for sentence in sentences if (written := self._written(sentence))]
+    def _read(self, whole: str, spans: Sequence[Sentence]) -> list[Written]:
+        """The sentences that were not given out yet."""
+        found = []
+        previous: Sentence | None = None
+        for span in spans:
+            if span.start >= self._given:
+                self._given = span.end
+                if written := self._written(whole, span, previous):
+                    found.append(written)
+            previous = span
+        return found
 
-    def _written(self, sentence: str) -> Written | None:
+    def _written(self, whole: str, span: Sentence, previous: Sentence | None) -> Written | None:
+        sentence = whole[span.start : span.end]
+        before = _before(whole[previous.end if previous else 0 : span.start], span, previous)
+        if span.kind == "code":
+            return Written(sentence, (), before, "code")
         named: list[int] = []
         for match in _MARKER.finditer(sentence):
             numbers = next(group for group in match.groups() if group)
             named.extend(int(number) - 1 for number in re.findall(r"\d+", numbers))
-        text = re.sub(r"\s+([.!?,;])", r"\1", " ".join(_MARKER.sub("", sentence).split()))
+        text = re.sub(r"\s+([.!?,;])(?!\w)", r"\1", " ".join(_MARKER.sub("", sentence).split()))
         if _LEADING.match(sentence):
             text = text.lstrip(" .:–—-")
+        if span.kind == "row":
+            text = f"| {text.strip('| ')}"
         cited = tuple(dict.fromkeys(number for number in named if 0 <= number < self._passages))
-        return Written(text, cited) if re.search(r"\w", text) else None
+        return Written(text, cited, before, span.kind, span.header) if re.search(r"\w", text) else None
+
+
+def _settled(whole: str) -> list[Sentence]:
+    """The sentences that nothing can change any more, whatever the last word turns out to be."""
+    text = _UNFINISHED_MARKER.sub("", whole)
+    settled = split(text)[:-1]
+    if not (word := _UNFINISHED_WORD.search(text)):
+        return settled
+    for other in _MAY_BECOME:
+        if word.group()[0].isupper():
+            other = other.capitalize()
+        if split(text[: word.start()] + other)[:-1] != settled:
+            return split(text[: word.start()])[:-1]
+    return settled
+
+
+def _before(between: str, span: Sentence, previous: Sentence | None) -> str:
+    """The layout that leads to a sentence, from what stands between it and the one before."""
+    if span.kind == "code" or (previous and previous.kind == "code"):
+        return "\n\n"
+    if span.kind == "row":
+        return "\n" if previous and previous.kind == "row" else "\n\n"
+    if mark := _LIST_MARK.search(between):
+        return f"\n{mark['indent']}{mark['number'] + '. ' if mark['number'] else '- '}"
+    return " " if previous is None or previous.block == span.block else "\n\n"
 
 
 def _begun(text: str, tag: str) -> int:

@@ -17,7 +17,8 @@ class Sentence:
     """``text[start:end]`` of the text that was cut, without surrounding white space.
 
     ``block`` numbers the paragraph, item, table or code block, from 0: sentences of one block were written
-    in one breath. ``header`` holds the column names of a table's row, else it is empty.
+    in one breath. ``header`` holds the column names of a table's row, else it is empty; ``header_at`` is where
+    they stand. ``mark`` is "-" or "1." where the sentence begins an item of a list.
     """
 
     start: int
@@ -25,6 +26,8 @@ class Sentence:
     kind: Kind
     block: int
     header: tuple[str, ...] = ()
+    header_at: tuple[int, int] = (0, 0)
+    mark: str = ""
 
 
 @dataclass
@@ -33,12 +36,14 @@ class _Block:
     start: int
     end: int
     header: tuple[str, ...] = ()
+    header_at: tuple[int, int] = (0, 0)
 
 
 _FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+•][ \t]+)?(`{3,}|~{3,})")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-{2,})[ \t\r]*$")
 _MARKER = re.compile(r"[ \t]*(?:(?:>|[-*+•‣▪]|\d{1,9}[.)])(?:[ \t]+|$)|>)(?:\[[ xX]\][ \t]+)?")
+_ITEM = re.compile(r"[ \t>]*(?:([-*+•‣▪])|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?$")
 _RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*$")
 
 _CLOSERS = "\"'”’»›)\\]」』）】*_`"
@@ -73,8 +78,15 @@ def split(text: str, *, after: int = 0) -> list[Sentence]:
         spans = _cut(text, block.start, block.end) if block.kind == "prose" else [(block.start, block.end)]
         for start, end in spans:
             if start >= after and re.search(r"\w", text[start:end]):
-                found.append(Sentence(start, end, block.kind, number, block.header))
+                mark = _mark(text, start) if start == block.start else ""
+                found.append(Sentence(start, end, block.kind, number, block.header, block.header_at, mark))
     return found
+
+
+def _mark(text: str, start: int) -> str:
+    """What kind of list item begins here, if any."""
+    item = _ITEM.fullmatch(text, text.rfind("\n", 0, start) + 1, start)
+    return "" if item is None else "-" if item[1] else "1."
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -95,10 +107,13 @@ def _blocks(text: str) -> Iterator[_Block]:
             if paragraph:
                 yield paragraph
             paragraph = None
+            head = _row(text, start, end)
             header = tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
             at += 2
             while at < len(lines) and "|" in text[slice(*lines[at])]:
-                yield _row(text, *lines[at], header)
+                row = _row(text, *lines[at])
+                row.header, row.header_at = header, (head.start, head.end)
+                yield row
                 at += 1
         else:
             finished, paragraph = _line(text, start, end, following, paragraph)
@@ -120,7 +135,7 @@ def _line(
     if not paragraph and not _MARKER.match(line) and _UNDERLINE.fullmatch(following):
         return [], None
     if stripped.startswith("|") and stripped.endswith("|") and len(stripped) > 1:
-        return [*before, _row(text, start, end, ())], None
+        return [*before, _row(text, start, end)], None
     content = start
     quoted = re.match(r"[ \t]*>", line) is not None
     while marker := _MARKER.match(text, content, end):
@@ -151,12 +166,12 @@ def _code(text: str, lines: list[tuple[int, int]], at: int) -> tuple[int, _Block
     return len(lines), _Block("code", start, len(text.rstrip()))
 
 
-def _row(text: str, start: int, end: int, header: tuple[str, ...]) -> _Block:
+def _row(text: str, start: int, end: int) -> _Block:
     """A table row from its first cell to its last, without the outer bars."""
     line = text[start:end]
     left = len(line) - len(line.lstrip(" \t|"))
     right = len(line.rstrip(" \t|"))
-    return _Block("row", start + left, start + max(left, right), header)
+    return _Block("row", start + left, start + max(left, right))
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -5,6 +5,7 @@ and as the stand-in for the retriever's scores while it cannot be asked.
 """
 
 import re
+from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’+#/:-]*[^\W_]+)*[+#]*")
 _CODE = re.compile(r"(?<![\w.])[#§]?[^\W_]*\d(?:[\w]|[.,:/'’-](?=\w))*(?:\s?%)?")
@@ -27,10 +28,59 @@ _NUMBER_LIST = (
     " seventeen eighteen nineteen twenty"
 )
 _NUMBER_WORDS = {word: str(value) for value, word in enumerate(_NUMBER_LIST.split())}
+_IRREGULAR_LIST = (
+    "begin:began begun|bring:brought|build:built|buy:bought|choose:chose chosen|come:came|draw:drew drawn|drive:drove"
+    " driven|fall:fell fallen|fight:fought|find:found|fly:flew flown|give:gave given|go:went gone|grow:grew grown"
+    "|hold:held|keep:kept|know:knew known|lead:led|leave:left|lose:lost|make:made|meet:met|pay:paid|rise:rose risen"
+    "|run:ran|say:said|sell:sold|send:sent|speak:spoke spoken|spend:spent|take:took taken|teach:taught|tell:told"
+    "|think:thought|understand:understood|win:won|write:wrote written"
+)
+_VERBS = [one.partition(":") for one in _IRREGULAR_LIST.split("|")]
+_IRREGULAR = {form: verb for verb, _, forms in _VERBS for form in forms.split()}
 _NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|nicht|kein\w*|nie|ohne)\b|n['’]t\b",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word at its place: as written, and roughly stemmed in lower case."""
+
+    start: int
+    end: int
+    written: str
+    stem: str
+    stop: bool
+    """One of the words that every text is full of."""
+
+    @property
+    def special(self) -> bool:
+        """A capital letter or a digit in it: a name, a number or a code, unless it begins the sentence."""
+        return self.written[:1].isupper() or any(sign.isdigit() or sign.isupper() for sign in self.written[1:])
+
+
+def tokens(text: str) -> list[Token]:
+    """Every word in order, stop words too."""
+    found = []
+    for match in _WORD.finditer(text):
+        plain = re.sub(r"['’]s$", "", match.group().casefold())
+        stem = _stem(_IRREGULAR.get(plain, plain))
+        found.append(Token(match.start(), match.end(), match.group(), stem, plain in STOP_WORDS))
+    return found
+
+
+def akin(one: str, other: str) -> float:
+    """How much two stems are one word: 1 the same, 0.8 where only the ending differs, else 0."""
+    if one == other:
+        return 1.0
+    shared = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        shared += 1
+    longest = max(len(one), len(other))
+    return 0.8 if (shared >= 5 and shared >= 0.6 * longest) or (shared >= 4 and shared >= longest - 2) else 0.0
 
 
 def words(text: str) -> list[str]:

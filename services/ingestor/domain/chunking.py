@@ -49,15 +49,17 @@ class _Span:
     kind: ChunkKind = "fact"
 
 
-def cut(extracted: Extracted, title: str, limits: Limits, count_tokens: CountTokens) -> list[Chunk]:
-    """The chunks of a document, by their place in its text."""
+def cut(
+    extracted: Extracted, title: str, limits: Limits, count_tokens: CountTokens, kind: ChunkKind = "fact"
+) -> list[Chunk]:
+    """The chunks of a document, by their place in its text; ``kind`` is that of the document as a whole."""
     text = extracted.text
     body = text if extracted.body_end is None else text[: extracted.body_end]
     blocks = markdown_blocks(body) if extracted.markdown else paragraph_blocks(body)
     said = [block for block in blocks if not _MARKS_ONLY.fullmatch(text, block.start, block.end)]
     if said and not extracted.negatives and all(block.kind == "heading" for block in said):
         blocks = [replace(block, kind="text", section="") for block in blocks]
-    spans = _pack(text, blocks, limits.words)
+    spans = [replace(span, kind=kind) for span in _pack(text, blocks, limits.words)]
     spans += [_Span(start, end, NEGATIVE_SECTION, "negative") for start, end in extracted.negatives]
     writer = _Writer(text, blocks, title, extracted.markdown, limits, count_tokens)
     return writer.write([span for span in spans if not _MARKS_ONLY.fullmatch(text, span.start, span.end)])
@@ -222,7 +224,7 @@ class _Writer:
         block = block_at(self._blocks, span.start)
         kind = block.kind if block else "text"
         at: int | None = None
-        if edges and span.kind == "fact":
+        if edges:
             at = min(edges, key=lambda edge: abs(edge - middle))
         elif block is not None and kind == "table":
             at = row_cut(self._text, max(span.start, block.rows), span.end, middle)

@@ -14,6 +14,7 @@ Span = tuple[int, int]
 """Start and end in the extracted text, Unicode code points, end exclusive."""
 
 ChunkKind = Literal["fact", "negative"]
+NEGATIVE: ChunkKind = "negative"
 
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
 
@@ -157,6 +158,12 @@ def describe(incoming: Incoming, version_id: VersionId, extracted: Extracted, ch
         chunks=chunks,
         warning=extracted.warning,
     )
+
+
+def kind_of_document(incoming: Incoming, extracted: Extracted) -> ChunkKind:
+    """Whether the whole document says what is not so: its sender, or its front matter, calls its kind negative."""
+    said = {**extracted.metadata, **incoming.metadata}.get("kind")
+    return NEGATIVE if isinstance(said, str) and said.strip().casefold() == NEGATIVE else "fact"
 
 
 def _said_language(metadata: Mapping[str, Any]) -> str | None:

@@ -105,4 +105,12 @@ def _sentences(value: Any, *, commas: bool = False) -> list[str]:
     if isinstance(value, str) and commas:
         value = value.split(",")
     listed = value if isinstance(value, list | tuple) else [] if value is None else [value]
-    return [line for line in (_line(one, 2000) for one in listed) if line]
+    return [line for line in (_line(_spoken(one), 2000) for one in listed) if line]
+
+
+def _spoken(value: Any) -> Any:
+    """A sentence with a colon in it, which YAML takes for a key and its value, as it was written."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((key, inner),) = value.items()
+        return f"{key}: {plain_value(inner)}" if isinstance(inner, str | int | float) else value
+    return value

@@ -16,7 +16,9 @@ def extract(value: Any) -> Extracted:
     if isinstance(value, Mapping) and isinstance(value.get("text"), str):
         return _one(value)
     if _is_list_of_records(value):
-        return Extracted(text=_sections(value), markdown=True)
+        denied = [sentence for record in value for sentence in interpret({"not": record.get("not")}).negatives]
+        text, body_end, negatives = with_negatives(_sections(value), denied)
+        return Extracted(text=text, markdown=True, negatives=negatives, body_end=body_end)
     return Extracted(text=_blocks(list(flat_lines(value))), markdown=False)
 
 

@@ -1,7 +1,7 @@
 """From bytes to a version that is ready to be embedded: parse, then chunk."""
 
 from services.ingestor.domain.chunking import Limits, cut
-from services.ingestor.domain.documents import Incoming, Prepared, describe, title_of
+from services.ingestor.domain.documents import Incoming, Prepared, describe, kind_of_document, title_of
 from services.ingestor.ports.tools import Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
@@ -11,7 +11,8 @@ def prepare(tools: Tools, incoming: Incoming, version_id: VersionId, data: bytes
     """The version with its text, description and chunks; raises RagstoneError naming the file."""
     extracted = tools.parsers.parse(incoming, data)
     limits = Limits(tools.rules.chunk_words, tools.embedder.max_tokens())
-    chunks = cut(extracted, title_of(incoming, extracted), limits, tools.embedder.count_tokens)
+    title, kind = title_of(incoming, extracted), kind_of_document(incoming, extracted)
+    chunks = cut(extracted, title, limits, tools.embedder.count_tokens, kind)
     if not chunks:
         raise RagstoneError(ErrorCode.DOCUMENT_EMPTY, f"no text was found in {incoming.name}")
     if len(chunks) > tools.rules.max_chunks:

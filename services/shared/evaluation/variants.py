@@ -27,6 +27,10 @@ LADDER = (
         name="+ diversity",
         stages=_only(vector=True, bm25=True, gate=True, critic=True, diversity=True, fusion="relative"),
     ),
+    Variant(
+        name="+ decomposition",
+        stages=_only(vector=True, bm25=True, gate=True, critic=True, diversity=True, decompose=True, fusion="relative"),
+    ),
 )
 
 VARIANTS = (*LADDER, FULL)

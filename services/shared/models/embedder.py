@@ -18,6 +18,18 @@ Vectors: TypeAlias = NDArray[np.float32]
 log = get_logger(__name__)
 
 
+@dataclass(frozen=True)
+class Pieces:
+    """A text as the model reads it, cut at its limit: word pieces, each with a vector that knows its neighbours."""
+
+    spans: list[tuple[int, int]]
+    """Where each piece begins and ends in the text, in code points."""
+    ids: list[int]
+    """The pieces' numbers in the model's vocabulary."""
+    vectors: Vectors
+    """(pieces, width), as they leave the last layer, of any length; their mean points where the text's vector does."""
+
+
 class Encoder(Protocol):
     """A loaded model of one library. Any number of threads may use it at the same time."""
 
@@ -26,6 +38,9 @@ class Encoder(Protocol):
 
     def lengths(self, texts: Sequence[str], prompt: str) -> list[int]:
         """Each text with its prompt in tokens, special ones included, not cut at the model's limit."""
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces] | None:
+        """The pieces of each text of one batch, special ones left out; None when the model does not give them."""
 
 
 class EmbeddingStopped(Exception):
@@ -67,6 +82,19 @@ class Embedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Length of each text in the model's tokens, special tokens included, not cut at the limit."""
         return self.encoder.lengths(texts, "")
+
+    def embed_pieces(self, texts: Sequence[str]) -> list[Pieces] | None:
+        """The pieces of each text, in the texts' order, without a prompt; None when the model does not give them."""
+        lengths = self.encoder.lengths(texts, "")
+        order = sorted(range(len(texts)), key=lambda n: lengths[n])
+        found: dict[int, Pieces] = {}
+        for start in range(0, len(order), self.batch):
+            rows = order[start : start + self.batch]
+            pieces = self.encoder.pieces([texts[n] for n in rows])
+            if pieces is None:
+                return None
+            found |= zip(rows, pieces, strict=True)
+        return [found[n] for n in range(len(texts))]
 
     def _embed(
         self, texts: Sequence[str], prompt: str, keep_going: Callable[[int], bool] | None

@@ -21,7 +21,13 @@ TOKENIZER = "tokenizer.json"
 MANIFEST = "manifest.json"
 REFUSED = ".refused.json"
 
-FORMAT = 1
+TEXTS = "vectors_of_length_one"
+"""The graph's first output. No module of a model uses such names inside of its graph."""
+
+PIECES = "vectors_of_pieces"
+"""Its second one, where the model has vectors of word pieces: (texts, pieces, width)."""
+
+FORMAT = 2
 """Of the folder; an export of another format is made anew under another name."""
 
 log = get_logger(__name__)
@@ -42,6 +48,7 @@ class Manifest(Record):
     modules: list[str] = Field(description="The source's modules in their order, all of them in the graph")
     normalised: bool = Field(description="Vectors leave the graph with length 1")
     inputs: list[str] = Field(description="The graph's inputs")
+    gives_pieces: bool = Field(description="The graph has the vectors of word pieces as a second output")
     pad_id: int
     pad_type_id: int
     pad_token: str

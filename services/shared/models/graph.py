@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from services.shared.models.embedder import ModelSpec, Vectors
-from services.shared.models.exports import GRAPH, MANIFEST, TOKENIZER, Manifest
+from services.shared.models.exports import GRAPH, MANIFEST, PIECES, TEXTS, TOKENIZER, Manifest
 from services.shared.models.onnx_encoder import OnnxEncoder
 from services.shared.models.source import file_sha256
 from services.shared.models.torch_encoder import load_model, spec_of
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-OUTPUT = "vectors_of_length_one"
-"""No module of a model uses this name inside of its graph."""
+ALL_PIECES = "token_embeddings"
+"""What sentence-transformers calls the vectors of word pieces."""
 
 OPSET = 20
 
@@ -61,11 +61,11 @@ def make(name: str, source: Path, into: Path, *, precision: str, revision: str) 
         if precision == "int8":
             whole = into / "whole"
             whole.mkdir()
-            _write_graph(model, manifest.inputs, whole / GRAPH)
+            _write_graph(model, manifest, whole / GRAPH)
             _quantise(whole / GRAPH, into / GRAPH)
             shutil.rmtree(whole)
         else:
-            _write_graph(model, manifest.inputs, into / GRAPH)
+            _write_graph(model, manifest, into / GRAPH)
         worst, texts = compare(model, OnnxEncoder(into, manifest, threads=1), spec, precision)
     except (OSError, MemoryError, CannotExport):
         raise
@@ -111,6 +111,7 @@ def _described(model: "SentenceTransformer", spec: ModelSpec, precision: str) ->
         modules=[_module(module) for module in model],
         normalised=True,
         inputs=[name for name in INPUTS if name in given],
+        gives_pieces=_gives_pieces(model),
         pad_id=tokenizer.pad_token_id,
         pad_type_id=tokenizer.pad_token_type_id,
         pad_token=tokenizer.pad_token,
@@ -129,19 +130,31 @@ def _module(module: Any) -> str:
     return type(module).__name__ if mode is None else f"{type(module).__name__} ({mode})"
 
 
-def _write_graph(model: "SentenceTransformer", inputs: list[str], path: Path) -> None:
+def _gives_pieces(model: "SentenceTransformer") -> bool:
+    """Models of words without a context, and some of others' making, pass no vectors of pieces on."""
     import torch
 
+    with torch.inference_mode():
+        found = model.forward(model.preprocess(["two words"])).get(ALL_PIECES)
+    return isinstance(found, torch.Tensor) and found.ndim == 3
+
+
+def _write_graph(model: "SentenceTransformer", manifest: Manifest, path: Path) -> None:
+    import torch
+
+    inputs = manifest.inputs
+
     class Pipeline(torch.nn.Module):  # type: ignore[misc]
-        """Tensors in, vectors of length 1 out."""
+        """Tensors in, vectors of length 1 out, and those of the pieces."""
 
         def __init__(self) -> None:
             super().__init__()
             self.model = model
 
         def forward(self, *tensors: Any) -> Any:
-            pooled = self.model.forward(dict(zip(inputs, tensors, strict=True)))["sentence_embedding"]
-            return torch.nn.functional.normalize(pooled.float(), dim=1)
+            found = self.model.forward(dict(zip(inputs, tensors, strict=True)))
+            texts = torch.nn.functional.normalize(found["sentence_embedding"].float(), dim=1)
+            return (texts, found[ALL_PIECES].float()) if manifest.gives_pieces else texts
 
     features = model.preprocess(["a first example of some words", "a second"])
     batch, length = torch.export.Dim("batch"), torch.export.Dim("length")
@@ -151,7 +164,7 @@ def _write_graph(model: "SentenceTransformer", inputs: list[str], path: Path) ->
             tuple(features[name] for name in inputs),
             str(path),
             input_names=inputs,
-            output_names=[OUTPUT],
+            output_names=[TEXTS, PIECES] if manifest.gives_pieces else [TEXTS],
             dynamic_shapes=(tuple({0: batch, 1: length} for _ in inputs),),
             opset_version=OPSET,
             dynamo=True,

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from services.shared.models.embedder import Vectors
-from services.shared.models.exports import GRAPH, TOKENIZER, Manifest
+from services.shared.models.embedder import Pieces, Vectors
+from services.shared.models.exports import GRAPH, PIECES, TEXTS, TOKENIZER, Manifest
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 
 class OnnxEncoder:
@@ -37,19 +41,36 @@ class OnnxEncoder:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         self._inputs = manifest.inputs
+        self._gives_pieces = manifest.gives_pieces
 
     def encode(self, texts: Sequence[str], prompt: str) -> Vectors:
         """One batch."""
-        encoded = self._cutter.encode_batch([prompt + text for text in texts])
+        vectors: Vectors = self._run(TEXTS, self._cutter.encode_batch([prompt + text for text in texts]))
+        return vectors
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces] | None:
+        """One batch; None for a graph that has no pieces."""
+        if not self._gives_pieces:
+            return None
+        encoded = self._cutter.encode_batch(list(texts))
+        return [_own(one, rows) for one, rows in zip(encoded, self._run(PIECES, encoded), strict=True)]
+
+    def _run(self, output: str, encoded: Sequence["Encoding"]) -> Vectors:
         columns = {
             "input_ids": [one.ids for one in encoded],
             "attention_mask": [one.attention_mask for one in encoded],
             "token_type_ids": [one.type_ids for one in encoded],
         }
         feed = {name: np.asarray(columns[name], dtype=np.int64) for name in self._inputs}
-        vectors: Vectors = self._session.run(None, feed)[0]
+        vectors: Vectors = self._session.run([output], feed)[0]
         return vectors
 
     def lengths(self, texts: Sequence[str], prompt: str) -> list[int]:
         """In tokens, not cut."""
         return [len(encoded.ids) for encoded in self._tokenizer.encode_batch_fast([prompt + text for text in texts])]
+
+
+def _own(encoded: "Encoding", rows: Vectors) -> Pieces:
+    """The pieces that are the text's own: neither padding nor marks of begin and end."""
+    own = [place for place, special in enumerate(encoded.special_tokens_mask) if not special]
+    return Pieces([encoded.offsets[place] for place in own], [encoded.ids[place] for place in own], rows[own])

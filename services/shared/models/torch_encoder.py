@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.shared.models.embedder import ModelSpec, Vectors
+from services.shared.models.embedder import ModelSpec, Pieces, Vectors
 from services.shared.models.source import unavailable
 
 if TYPE_CHECKING:
@@ -43,6 +43,24 @@ class TorchEncoder:
             pooled = self._model.forward(features)["sentence_embedding"].float()
             vectors: Vectors = torch.nn.functional.normalize(pooled, dim=1).numpy()
         return vectors
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces] | None:
+        """One text at a time, so that no padding has to be told from what is the text's own."""
+        import torch
+
+        found = []
+        for text in texts:
+            with torch.inference_mode():
+                with self._one_setting:
+                    features = self._model.preprocess([text])
+                    encoded = self._model.tokenizer.backend_tokenizer.encode(text)
+                vectors = self._model.forward(features).get("token_embeddings")
+            if vectors is None or vectors.shape[1] != len(encoded.ids):
+                return None
+            own = [place for place, special in enumerate(encoded.special_tokens_mask) if not special]
+            rows: Vectors = vectors[0].float().numpy()[own]
+            found.append(Pieces([encoded.offsets[place] for place in own], [encoded.ids[place] for place in own], rows))
+        return found
 
     def lengths(self, texts: Sequence[str], prompt: str) -> list[int]:
         """In tokens, not cut."""

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from redis import Redis
 
 from services.gateway.adapters.generator import HttpGenerator
 from services.gateway.adapters.parts import LiveParts
@@ -61,6 +62,81 @@ def test_a_broken_profile_is_refused_by_line_and_field(tmp_path: Path, text: str
     assert caught.value.code is ErrorCode.PROFILE_INVALID
     assert f"profile.yaml, line {line}: " in caught.value.detail
     assert what in caught.value.detail
+
+
+MANY = """subjct:
+  name: X
+subject:
+  name: 7
+  alias: [a]
+  pronouns: she
+langage: de
+examples: one
+examples: [a]
+decline:
+  - {words: [x], topc: y}
+texts:
+  not_fuond: x
+"""
+
+
+def test_all_faults_are_told_at_once_with_line_and_remedy(tmp_path: Path) -> None:
+    (tmp_path / "profile.yaml").write_text(MANY)
+    with pytest.raises(RagstoneError) as caught:
+        load_profile(tmp_path / "profile.yaml")
+    assert caught.value.detail.splitlines()[1:] == [
+        "  line 1: subjct: there is no such field; did you mean subject?",
+        '  line 4: subject.name: has to be a text, and is a number; put it in quotes: "7"',
+        "  line 5: subject.alias: there is no such field; did you mean aliases?",
+        "  line 6: subject.pronouns: has to be a group of fields, one a line and indented, and is a text",
+        "  line 7: langage: there is no such field; did you mean language?",
+        "  line 9: examples: is there already in line 8; keep one of the two",
+        "  line 11: decline.0.topc: there is no such field; did you mean topic?",
+        "  line 13: texts.not_fuond: there is no such field; did you mean not_found?",
+    ]
+    assert "8 faults" in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("language: plain English\n", 1, "no language tag"),
+        ("decline:\n  - topic: pay\n    words: [a, ' ']\n", 3, "decline.0.words.1: is blank"),
+        ("decline:\n  - topic: '??'\n", 2, "decline.0.topic: is blank"),
+        ("decline:\n  - topic: pay\n    text: ''\n", 3, "decline.0.text: is blank"),
+        ("texts:\n  declined: ' '\n", 2, "texts.declined: is blank"),
+        ("examples: [a, b, c, d, e, f, g]\n", 1, "examples"),
+        ("colour: red\n", 1, "known are subject, persona"),
+        ("persona:\n", 1, "persona: has to be a text, and is empty"),
+        ("tone: yes\n", 1, 'is yes or no; put it in quotes: "yes"'),
+    ],
+)
+def test_what_says_nothing_or_is_no_text_is_explained(tmp_path: Path, text: str, line: int, what: str) -> None:
+    (tmp_path / "profile.yaml").write_text(text)
+    with pytest.raises(RagstoneError) as caught:
+        load_profile(tmp_path / "profile.yaml")
+    assert f"line {line}: " in caught.value.detail
+    assert what in caught.value.detail
+
+
+def test_fixed_texts_are_in_the_profiles_language_unless_they_are_given(tmp_path: Path) -> None:
+    (tmp_path / "de.yaml").write_text("language: de-CH\ntexts: {declined: Nein.}\n")
+    texts = load_profile(tmp_path / "de.yaml").texts
+    assert texts.declined == "Nein."
+    assert "Dokumente" in texts.not_found
+    (tmp_path / "fr.yaml").write_text("language: fr\n")
+    assert "documents dont" in load_profile(tmp_path / "fr.yaml").texts.declined
+    (tmp_path / "it.yaml").write_text("language: it\n")
+    assert load_profile(tmp_path / "it.yaml").texts == Profile().texts
+
+
+def test_a_profile_is_checked_without_starting_anything(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("tone: 3\n")
+    command = [sys.executable, "-m", "services.gateway", "profile", str(SAMPLE), str(tmp_path / "bad.yaml")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "profile.yaml: fine" in ended.stdout
+    assert "line 1: tone" in ended.stderr
 
 
 def test_a_missing_or_unreadable_profile_is_refused(tmp_path: Path) -> None:
@@ -184,6 +260,7 @@ def half_ready() -> FastAPI:
 
 
 async def test_each_part_says_what_is_wrong_and_what_to_do(catalog: Catalog, redis_url: str, nowhere: str) -> None:
+    Redis.from_url(redis_url).flushall()
     found = await parts_of(catalog, redis_url, half_ready()).look()
     assert found["catalog"].ready
     assert found["redis"].ready

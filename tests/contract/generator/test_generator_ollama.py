@@ -37,12 +37,12 @@ async def pieces(writer: OllamaWriter) -> list[Piece]:
 
 async def test_a_stream_is_read_to_its_end(server: OllamaServer) -> None:
     server.script = [said("The"), said(" dock"), finished()]
-    assert await pieces(writer_at(server.url)) == [Piece("The"), Piece(" dock"), Piece("", "stop")]
+    assert await pieces(writer_at(server.url)) == [Piece("The"), Piece(" dock"), Piece("", "stop", 40, 8)]
 
 
 async def test_the_limit_is_told(server: OllamaServer) -> None:
     server.script = [said("The"), finished("length")]
-    assert (await pieces(writer_at(server.url)))[-1] == Piece("", "length")
+    assert (await pieces(writer_at(server.url)))[-1] == Piece("", "length", 40, 8)
 
 
 async def test_window_limit_and_no_thinking_are_sent(server: OllamaServer) -> None:
@@ -133,7 +133,7 @@ async def test_leaving_before_the_first_word_closes_the_stream_and_frees_the_pla
     await asyncio.gather(waiting, return_exceptions=True)
     await asyncio.wait_for(server.left.wait(), 3)
     server.script = [finished()]
-    assert await pieces(writer) == [Piece("", "stop")]
+    assert await pieces(writer) == [Piece("", "stop", 40, 8)]
 
 
 async def test_one_at_a_time_the_next_waits_the_one_after_is_busy(server: OllamaServer) -> None:
@@ -143,3 +143,31 @@ async def test_one_at_a_time_the_next_waits_the_one_after_is_busy(server: Ollama
     busy = [one for one in answers if isinstance(one, RagstoneError)]
     assert [one.code for one in busy] == [ErrorCode.BUSY]
     assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (200, b"<html>Hello</html>"),
+        (200, []),
+        (200, "text"),
+        (200, 5),
+        (200, {"details": 5}),
+        (200, b"\xff\xfe"),
+        (302, b""),
+        (401, {"error": "unauthorized"}),
+        (401, []),
+        (500, b""),
+    ],
+)
+async def test_another_server_at_its_address_is_no_ollama(server: OllamaServer, answer: tuple[int, Any]) -> None:
+    server.instead = answer
+    writer = writer_at(server.url)
+    await writer.probe()
+    assert not writer.state().ready
+    assert server.url in writer.state().detail
+    await writer.warm_up()
+    assert not writer.state().ready
+    with pytest.raises(RagstoneError) as caught:
+        await pieces(writer)
+    assert caught.value.code is ErrorCode.WRITER_UNAVAILABLE

@@ -53,24 +53,24 @@ async def pieces(writer: OpenAIWriter) -> list[Piece]:
 
 async def test_a_stream_is_read_to_its_end(server: OpenAIServer) -> None:
     server.script = [chunk(ROLE), says("The"), b": ping\n\n", says(" dock\u2028"), ends(), DONE]
-    assert await pieces(writer_at(server.url)) == [Piece("The"), Piece(" dock\u2028"), Piece("", "stop")]
+    assert await pieces(writer_at(server.url)) == [Piece("The"), Piece(" dock\u2028"), Piece("", "stop", 33, 6)]
 
 
 async def test_events_may_be_cut_anywhere(server: OpenAIServer) -> None:
     whole = b"".join(server.framed(event) for event in (says("Größe "), says("fünf"), ends())) + DONE
     server.script = [whole[at : at + 7] for at in range(0, len(whole), 7)]
-    assert await pieces(writer_at(server.url)) == [Piece("Größe "), Piece("fünf"), Piece("", "stop")]
+    assert await pieces(writer_at(server.url)) == [Piece("Größe "), Piece("fünf"), Piece("", "stop", 33, 6)]
 
 
 async def test_the_end_is_given_out_without_waiting_for_the_rest(server: OpenAIServer) -> None:
     server.script = [says("The"), ends(), 20.0, DONE]
     async with asyncio.timeout(3):
-        assert (await pieces(writer_at(server.url)))[-1] == Piece("", "stop")
+        assert (await pieces(writer_at(server.url)))[-1] == Piece("", "stop", 33, 6)
 
 
 async def test_the_limit_is_told(server: OpenAIServer) -> None:
     server.script = [says("The"), ends("length"), DONE]
-    assert (await pieces(writer_at(server.url)))[-1] == Piece("", "length")
+    assert (await pieces(writer_at(server.url)))[-1] == Piece("", "length", 33, 6)
 
 
 async def test_model_limit_and_no_thinking_are_sent(server: OpenAIServer) -> None:
@@ -85,7 +85,7 @@ async def test_model_limit_and_no_thinking_are_sent(server: OpenAIServer) -> Non
     ]
     assert body == {
         "model": MODEL, "stream": True, "temperature": 0.1, "max_tokens": 100,
-        "chat_template_kwargs": {"enable_thinking": False},
+        "chat_template_kwargs": {"enable_thinking": False}, "stream_options": {"include_usage": True},
     }  # fmt: skip
     assert server.keys == ["Bearer secret"] * 2
 
@@ -228,7 +228,7 @@ async def test_leaving_before_the_first_word_closes_the_stream_and_frees_the_pla
     await asyncio.gather(waiting, return_exceptions=True)
     await asyncio.wait_for(server.left.wait(), 3)
     server.script = [ends()]
-    assert await pieces(writer) == [Piece("", "stop")]
+    assert await pieces(writer) == [Piece("", "stop", 33, 6)]
 
 
 async def test_one_at_a_time_the_next_waits_the_one_after_is_busy(server: OpenAIServer) -> None:

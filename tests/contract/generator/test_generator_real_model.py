@@ -5,6 +5,7 @@ RAGSTONE_TEST_GGUF names the model's file; ``make models`` fetches one that is s
 
 import asyncio
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ import httpx
 import pytest
 
 from services.generator.adapters.openai_writer import OpenAIWriter
+from services.generator.domain import decomposition
 from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -89,6 +91,28 @@ async def test_it_writes_word_by_word(url: str) -> None:
     assert "Paris" in "".join(piece.text for piece in told)
     assert len(told) > 3
     assert [piece.end for piece in told[:-1]] == [None] * (len(told) - 1)
+    assert told[-1].prompt_tokens > 20
+    assert told[-1].answer_tokens >= len(told) - 1
+
+
+async def test_it_is_warmed_up_and_keeps_to_a_schema(url: str) -> None:
+    writer = writer_at(url)
+    await writer.probe()
+    await writer.warm_up()
+    assert (writer.state().ready, writer.cold, writer.obeys_schema) == (True, False, True)
+    prompt = decomposition.ask("When does the dock open and who holds the dock key?")
+    reply = await writer.complete(prompt, decomposition.SCHEMA, decomposition.MAX_TOKENS)
+    assert (reply.end, set(json.loads(reply.text))) == ("stop", {decomposition.KEY})
+
+
+async def test_it_counts_tokens(url: str) -> None:
+    writer = writer_at(url)
+    await writer.probe()
+    few, many = await writer.count_tokens("lighthouse"), await writer.count_tokens("lighthouse keeper " * 50)
+    assert few is not None
+    assert many is not None
+    assert 1 <= few < 5
+    assert 100 <= many < 400
 
 
 async def test_its_limit_is_told(url: str) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -20,63 +20,10 @@ from services.shared.contracts.health import PartHealth
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState, Queue
 from services.shared.contracts.profile import Profile
-from services.shared.contracts.search import Passage, RetrieveRequest, SearchResponse
-from services.shared.contracts.writing import SentenceWritten, WriteEvent, WriteRequest, WritingDone
+from services.shared.contracts.search import Passage
 from tests.unit.gateway.fake_records import FakeAnswers, FakeCalibrations, FakeEvaluations, FakeFeedback, FakeGolden
+from tests.unit.gateway.fake_services import FakeGenerator, FakeRetriever, Step
 from tests.unit.gateway.messages import NOON, SHED, found
-
-
-@dataclass
-class FakeRetriever:
-    response: SearchResponse = field(default_factory=lambda: found(gate="poor", answerable=0.0))
-    error: RagstoneError | None = None
-    later: list[SearchResponse] = field(default_factory=list)
-    """What further calls find, one each; the last for ever."""
-    calls: list[RetrieveRequest] = field(default_factory=list)
-    hang: bool = False
-    cancelled: bool = False
-
-    async def retrieve(self, request: RetrieveRequest) -> SearchResponse:
-        self.calls.append(request)
-        if self.hang:
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                self.cancelled = True
-                raise
-        if self.error is not None:
-            raise self.error
-        response = self.response
-        if self.later:
-            self.response = self.later.pop(0)
-        return response
-
-
-Step = WriteEvent | RagstoneError | Callable[[], None] | float
-
-
-@dataclass
-class FakeGenerator:
-    """Plays its script: events are written, errors raised, functions called, numbers slept."""
-
-    script: list[Step] = field(default_factory=list)
-    calls: list[WriteRequest] = field(default_factory=list)
-    closed: int = 0
-
-    async def write(self, request: WriteRequest) -> AsyncGenerator[WriteEvent, None]:
-        self.calls.append(request)
-        try:
-            for step in self.script:
-                if isinstance(step, RagstoneError):
-                    raise step
-                if isinstance(step, float):
-                    await asyncio.sleep(step)
-                elif isinstance(step, SentenceWritten | WritingDone):
-                    yield step
-                else:
-                    step()
-        finally:
-            self.closed += 1
 
 
 @dataclass

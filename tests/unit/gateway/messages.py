@@ -58,12 +58,14 @@ def found(*passages: Passage, gate: str = "good", answerable: float = 0.9) -> Se
     )
 
 
-def sentence(text: str, *quotes: tuple[Passage, str], of: Sequence[Passage], score: float = 0.8) -> SentenceWritten:
+def sentence(
+    text: str, *quotes: tuple[Passage, str], of: Sequence[Passage], score: float = 0.8, before: str = " "
+) -> SentenceWritten:
     spans = [
         Span(passage=of.index(one), start=one.text.index(quote), end=one.text.index(quote) + len(quote), quote=quote)
         for one, quote in quotes
     ]
-    return SentenceWritten(event="sentence", text=text, spans=spans, score=score)
+    return SentenceWritten(event="sentence", text=text, before=before, spans=spans, score=score)
 
 
 def done(reason: AnswerReason | None = None, confidence: float = 0.7) -> WritingDone:

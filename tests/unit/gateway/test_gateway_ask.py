@@ -145,7 +145,7 @@ async def test_what_is_deleted_during_the_writing_is_neither_streamed_nor_answer
     told = await events(world)
     assert [event.text for event in told if isinstance(event, SentenceEvent)] == [
         "It opens at nine [1].",
-        "Oars hang left [2].",
+        " Oars hang left [2].",
     ]
     answer = told[-1]
     assert isinstance(answer, Answer)

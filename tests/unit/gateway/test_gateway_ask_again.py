@@ -9,7 +9,8 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DEFAULT_SPACE, DocumentId, VersionId
 from services.shared.contracts.search import Passage
 from services.shared.contracts.writing import WriteEvent
-from tests.unit.gateway.fakes import Step, World
+from tests.unit.gateway.fake_services import Step
+from tests.unit.gateway.fakes import World
 from tests.unit.gateway.messages import SHED, done, found, passage, sentence
 
 NEW_TEXT = "The shed opens at ten."
@@ -55,7 +56,7 @@ async def test_passages_that_died_before_the_check_are_searched_again() -> None:
     assert (answer.status, answer.text) == (AnswerStatus.ANSWERED, "It opens at ten [1]. It The shed [2].")
     assert [citation.version for citation in answer.citations] == ["v2", "v2"]
     assert stages(told) == ["clean", "retrieve", "retrieve", "write", "check"]
-    assert sentences(told) == ["It opens at ten [1].", "It The shed [2]."]
+    assert sentences(told) == ["It opens at ten [1].", " It The shed [2]."]
 
 
 async def test_a_sentence_that_died_before_it_was_sent_is_written_anew() -> None:

@@ -11,8 +11,8 @@ from services.gateway.domain.citations import (
     plain_brackets,
     quoted_sentence,
     source_url,
-    with_markers,
 )
+from services.gateway.domain.layout import with_markers
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.contracts.writing import SentenceWritten, Span
 from tests.unit.gateway.messages import SHED, passage, sentence

@@ -72,6 +72,17 @@ async def test_a_stream_that_fails_ends_with_one_error_event(error: Exception) -
     assert "secret" not in response.text
 
 
+async def test_a_writer_with_too_much_to_do_is_asked_again_later() -> None:
+    world = World()
+    world.answers(passage(), script=[RagstoneError(ErrorCode.BUSY, "full", retry_after_s=7)])
+    async with world.client() as client:
+        plain = await client.post("/v1/ask", json={"question": "a"})
+        streamed = await client.post("/v1/ask", json={"question": "a", "stream": True})
+    assert (plain.status_code, plain.json()["code"], plain.headers["Retry-After"]) == (503, "busy", "7")
+    name, problem = parsed(streamed.text)[-1]
+    assert (name, problem["code"]) == ("error", "busy")
+
+
 async def test_a_job_is_told_at_each_change_until_it_is_final() -> None:
     world = World()
     steps = [job("j1"), job("j1"), job("j1", JobState.RUNNING, 1), job("j1", JobState.RUNNING, 2)]

@@ -1,11 +1,13 @@
 """Stand-ins for the generator's ports, and passages to write from."""
 
 from collections.abc import AsyncGenerator, Sequence
+from typing import Any
 
 from services.generator.domain import terms
 from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.grounding import Grounding, Pair
 from services.shared.contracts.health import PartHealth
 from services.shared.contracts.ids import DEFAULT_SPACE, ChunkId, DocumentId, SpaceId, VersionId
 from services.shared.contracts.search import Passage, TextScore
@@ -48,8 +50,10 @@ def request(question: str, *passages: Passage) -> WriteRequest:
 class FakeScorer:
     """Scores by shared words; broken on demand."""
 
-    def __init__(self, *, broken: bool = False) -> None:
+    def __init__(self, *, broken: bool = False, no_grounding: bool = False) -> None:
         self.broken = broken
+        self.no_grounding = no_grounding
+        self.grounded: list[list[Pair]] = []
         self.asked: list[tuple[str, list[str]]] = []
 
     async def score(self, space: SpaceId, question: str, texts: Sequence[str]) -> list[TextScore]:
@@ -59,6 +63,13 @@ class FakeScorer:
             raise RagstoneError(ErrorCode.RETRIEVER_UNAVAILABLE, "gone")
         shares = [terms.overlap(question, text) for text in texts]
         return [TextScore(similarity=share, coverage=share) for share in shares]
+
+    async def ground(self, pairs: Sequence[Pair]) -> list[Grounding]:
+        """Shared words as support; as unavailable as told."""
+        self.grounded.append(list(pairs))
+        if self.broken or self.no_grounding:
+            raise RagstoneError(ErrorCode.MODEL_UNAVAILABLE, "no model")
+        return [Grounding(supported=terms.overlap(one.claim, one.evidence), contradicted=0.0) for one in pairs]
 
     async def ready(self) -> PartHealth:
         """As broken as it is."""
@@ -70,6 +81,7 @@ class FakeWriter:
 
     kind = "fake"
     name = "fake:1b"
+    cold = False
 
     def __init__(
         self,
@@ -78,8 +90,17 @@ class FakeWriter:
         ready: bool = True,
         busy: bool = False,
         window: tuple[int, int] = (8192, 400),
+        wanted: bool = True,
+        replies: Sequence[str | RagstoneError] = (),
+        used: tuple[int, int] = (0, 0),
+        obeys_schema: bool | None = True,
     ) -> None:
+        self.obeys_schema = obeys_schema
         self._pieces = pieces
+        self.wanted = wanted
+        self._replies = list(replies)
+        self._used = used
+        self.completed: list[tuple[Prompt, dict[str, Any] | None, int]] = []
         self._end = end
         self._ready = ready
         self._busy = busy
@@ -104,6 +125,40 @@ class FakeWriter:
                 yield Piece(text)
             if self._end == "error":
                 raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, "broke off")
-            yield Piece("", "length" if self._end == "length" else "stop")
+            yield Piece("", "length" if self._end == "length" else "stop", *self._used)
         finally:
             self.closed += 1
+
+    async def complete(self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int) -> Piece:
+        """The next of the replies; an error among them is raised."""
+        self.completed.append((prompt, schema, max_tokens))
+        reply = self._replies.pop(0)
+        if isinstance(reply, RagstoneError):
+            raise reply
+        return Piece(reply, "stop", *self._used)
+
+    async def count_tokens(self, text: str) -> int | None:
+        """It does not count."""
+        return None
+
+    async def probe(self) -> None:
+        """Finds what it was told to be."""
+
+    async def warm_up(self) -> None:
+        """Is warm."""
+
+
+class FakeBudget:
+    """Enough for ``tokens`` a client; no limit when None."""
+
+    def __init__(self, tokens: int | None = None) -> None:
+        self._tokens = tokens
+        self.spent: dict[str, int] = {}
+
+    async def left(self, client: str) -> bool:
+        """Whether anything is left."""
+        return self._tokens is None or self.spent.get(client, 0) < self._tokens
+
+    async def spend(self, client: str, tokens: int) -> None:
+        """Counts."""
+        self.spent[client] = self.spent.get(client, 0) + tokens

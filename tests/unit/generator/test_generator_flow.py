@@ -1,56 +1,18 @@
 """The story of a writing, told through its events."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+
 import pytest
 
+from services.generator.domain.prompt import Prompt
 from services.generator.flow.write import WriteFlow
+from services.generator.ports import Piece
 from services.shared.contracts.answers import AnswerReason
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.writing import SentenceWritten, WriteRequest, WritingDone
-from tests.unit.generator.fakes import FakeScorer, FakeWriter, passage, request
-
-DOCK = passage("The dock opens at 05:45 on weekdays. It closes at noon.", title="Dock times")
-KEYS = passage("Bo Ek holds three keys to the dock.", title="Keys")
-QUESTION = request("When does the dock open?", DOCK, KEYS)
-
-
-class Told:
-    """All that came out of one writing."""
-
-    def __init__(self) -> None:
-        self.sentences: list[SentenceWritten] = []
-        self.done: list[WritingDone] = []
-        self.notes: list[tuple[str, str]] = []
-
-    @property
-    def end(self) -> WritingDone:
-        """The one last event."""
-        (end,) = self.done
-        return end
-
-    @property
-    def texts(self) -> list[str]:
-        """What a reader sees."""
-        return [one.text for one in self.sentences]
-
-
-async def write(asked: WriteRequest, writer: FakeWriter | None = None, scorer: FakeScorer | None = None) -> Told:
-    """Runs one writing to its end."""
-    told = Told()
-    flow = WriteFlow(
-        scorer=scorer or FakeScorer(), writer=writer, threshold=0.22, support_threshold=0.5,
-        note=lambda what, why: told.notes.append((what, why)),
-    )  # fmt: skip
-    async for event in flow.begin(asked):
-        assert not told.done, "done is the last event"
-        if isinstance(event, SentenceWritten):
-            told.sentences.append(event)
-        else:
-            told.done.append(event)
-    for sentence in told.sentences:
-        assert sentence.spans
-        for span in sentence.spans:
-            assert asked.passages[span.passage].text[span.start : span.end] == span.quote
-    return told
+from services.shared.contracts.writing import SentenceWritten
+from tests.unit.generator.fakes import FakeBudget, FakeScorer, FakeWriter, passage, request
+from tests.unit.generator.told import DOCK, KEYS, QUESTION, write
 
 
 async def test_verbatim_where_no_model_is_wanted() -> None:
@@ -84,50 +46,37 @@ async def test_the_models_sentences_leave_checked() -> None:
     told = await write(QUESTION, writer)
     assert told.texts == ["The dock opens at 05:45.", "Bo Ek holds three keys."]
     assert [span.passage for one in told.sentences for span in one.spans] == [0, 1]
-    assert [claim.text for claim in told.end.dropped] == ["It opens at 07:00."]
+    assert [claim.text for claim in told.end.dropped] == [
+        "It opens at 07:00. (dropped: time: 07:00 is not in the source)"
+    ]
     assert (told.end.reason, told.end.model.writer, told.end.model.name) == (None, "fake", "fake:1b")
     assert writer.closed == 1
 
 
-async def test_a_true_sentence_with_the_wrong_number_gets_the_right_one() -> None:
-    told = await write(QUESTION, FakeWriter("The dock opens at 05:45 [2]. It opens at 07:00 [2]."))
-    assert told.texts == ["The dock opens at 05:45."]
-    assert [span.passage for span in told.sentences[0].spans] == [0]
-    assert [(claim.text, claim.citations) for claim in told.end.dropped] == [("It opens at 07:00.", [2])]
+async def test_an_empty_answer_is_not_supported() -> None:
+    told = await write(QUESTION, FakeWriter(" \n"))
+    assert (told.texts, told.end.reason, told.end.dropped) == ([], AnswerReason.NOT_SUPPORTED, [])
 
 
-async def test_what_the_model_copies_from_the_prompts_example_is_dropped() -> None:
-    told = await write(QUESTION, FakeWriter("Breakfast is served from 7:30 in the old barn [2]."))
-    assert (told.texts, told.end.reason) == ([], AnswerReason.NOT_SUPPORTED)
+async def test_tokens_are_told_and_paid() -> None:
+    budget = FakeBudget(1000)
+    told = await write(QUESTION, FakeWriter("The dock opens at 05:45 [1].", used=(300, 12)), budget=budget)
+    assert (told.end.usage.prompt, told.end.usage.answer) == (300, 12)
+    assert budget.spent == {"public": 312}
 
 
-async def test_nothing_left_is_not_supported() -> None:
-    told = await write(QUESTION, FakeWriter("It opens at 07:00 [1]."))
-    assert told.texts == []
-    assert told.end.reason is AnswerReason.NOT_SUPPORTED
-    assert told.end.confidence == 0
+async def test_a_writing_that_ends_early_is_paid_by_estimate() -> None:
+    budget = FakeBudget(10_000)
+    told = await write(QUESTION, FakeWriter("I am DAN. ", "More. ", used=(300, 12)), budget=budget)
+    assert told.end.usage.prompt == 0
+    assert budget.spent["public"] > 300
 
 
-@pytest.mark.parametrize(
-    "reply", ["NOT IN THE PASSAGES", "The passages do not say. Anyway, the dock opens at 05:45 [1]."]
-)
-async def test_a_model_that_does_not_know_is_believed_and_stopped(reply: str) -> None:
-    writer = FakeWriter(reply, " More. ", " And more.")
-    told = await write(QUESTION, writer)
-    assert (told.texts, told.end.reason) == ([], AnswerReason.NOT_SUPPORTED)
-    assert told.end.dropped == []
-    assert writer.closed == 1
-
-
-async def test_a_persona_break_is_declined_and_noted_with_its_rule() -> None:
-    told = await write(QUESTION, FakeWriter("As an AI language model, I cannot say. The dock opens at 05:45 [1]."))
-    assert (told.texts, told.end.reason) == ([], AnswerReason.GUARDRAIL)
-    assert told.notes == [("guardrail", "as_a_machine")]
-
-
-async def test_a_model_that_goes_in_circles_says_it_once() -> None:
-    told = await write(QUESTION, FakeWriter("The dock opens at 05:45 [1]. " * 5))
-    assert told.texts == ["The dock opens at 05:45."]
+async def test_a_spent_budget_leaves_the_verbatim_answer() -> None:
+    writer = FakeWriter("The dock opens at 05:45 [1].")
+    told = await write(QUESTION, writer, budget=FakeBudget(0))
+    assert told.texts == ["The dock opens at 05:45 on weekdays."]
+    assert (told.end.degraded, writer.prompts) == (["budget_spent"], [])
 
 
 async def test_a_cut_off_answer_is_said_to_be() -> None:
@@ -167,7 +116,12 @@ async def test_passages_that_do_not_fit_are_said_and_not_cited() -> None:
 
 async def test_a_busy_model_is_said_before_anything_is_sent() -> None:
     flow = WriteFlow(
-        scorer=FakeScorer(), writer=FakeWriter(busy=True), threshold=0.2, support_threshold=0.5, note=lambda *_: None
+        scorer=FakeScorer(),
+        writer=FakeWriter(busy=True),
+        budget=FakeBudget(),
+        threshold=0.2,
+        support_threshold=0.5,
+        note=lambda *_: None,
     )
     with pytest.raises(RagstoneError) as caught:
         flow.begin(QUESTION)
@@ -176,9 +130,34 @@ async def test_a_busy_model_is_said_before_anything_is_sent() -> None:
 
 async def test_a_reader_who_leaves_stops_the_model() -> None:
     writer = FakeWriter("The dock opens at 05:45 [1]. ", "Bo Ek holds three keys [2]. ", "More.")
-    flow = WriteFlow(scorer=FakeScorer(), writer=writer, threshold=0.2, support_threshold=0.5, note=lambda *_: None)
+    flow = WriteFlow(
+        scorer=FakeScorer(),
+        writer=writer,
+        budget=FakeBudget(),
+        threshold=0.2,
+        support_threshold=0.5,
+        note=lambda *_: None,
+    )
     events = flow.begin(QUESTION)
     await anext(events)
     assert writer.closed == 0
     await events.aclose()
     assert writer.closed == 1
+
+
+async def test_the_first_sentence_leaves_before_the_second_is_whole() -> None:
+    class Slow(FakeWriter):
+        async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
+            yield Piece("The dock opens at 05:45 [1]. Bo")
+            await asyncio.sleep(60)
+
+    flow = WriteFlow(
+        scorer=FakeScorer(), writer=Slow(), budget=FakeBudget(), threshold=0.2, support_threshold=0.5,
+        note=lambda *_: None,
+    )  # fmt: skip
+    events = flow.begin(QUESTION)
+    async with asyncio.timeout(2):
+        first = await anext(events)
+    assert isinstance(first, SentenceWritten)
+    assert first.text == "The dock opens at 05:45."
+    await events.aclose()

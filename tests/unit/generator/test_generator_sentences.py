@@ -117,3 +117,11 @@ def test_every_word_outside_of_markers_is_in_a_sentence(lines: list[str], joint:
     markers = {at for found in re.finditer(r"(?m)^\d+\)", text) for at in range(found.start(), found.end())}
     missed = [at for at, char in enumerate(text) if re.match(r"\w", char) and at not in covered | markers]
     assert not missed
+
+
+def test_items_know_their_mark_and_rows_where_their_header_stands() -> None:
+    text = "Prices:\n\n- One. More of it.\n2. Two.\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    found = split(text)
+    assert [one.mark for one in found] == ["", "-", "", "1.", ""]
+    start, end = found[-1].header_at
+    assert text[start:end] == "a | b"

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from services.generator.settings import GeneratorSettings
-from services.generator.wiring import DEFAULT_OPENAI, _writer
+from services.generator.wiring import DEFAULT_OLLAMA, DEFAULT_OPENAI, choose
 
 
 @pytest.fixture(autouse=True)
@@ -14,28 +14,38 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "kind"),
+    ("environment", "kind", "wanted", "why"),
     [
-        ({}, None),
-        ({"RAGSTONE_OPENAI_URL": "http://a:1"}, "openai"),
-        ({"OLLAMA_HOST": "http://a:1", "RAGSTONE_OPENAI_URL": "http://a:1"}, "ollama"),
-        ({"OLLAMA_HOST": "", "RAGSTONE_OPENAI_URL": ""}, None),
-        ({"RAGSTONE_WRITER": "extractive", "OLLAMA_HOST": "http://a:1"}, None),
-        ({"RAGSTONE_WRITER": "openai", "OLLAMA_HOST": "http://a:1"}, "openai"),
-        ({"RAGSTONE_WRITER": "ollama"}, "ollama"),
+        ({}, "ollama", False, "looked for"),
+        ({"RAGSTONE_OPENAI_URL": "http://a:1"}, "openai", True, "RAGSTONE_OPENAI_URL"),
+        ({"OLLAMA_HOST": "http://a:1", "RAGSTONE_OPENAI_URL": "http://a:1"}, "ollama", True, "OLLAMA_HOST"),
+        ({"OLLAMA_HOST": "", "RAGSTONE_OPENAI_URL": ""}, "ollama", False, "looked for"),
+        ({"RAGSTONE_WRITER": "extractive", "OLLAMA_HOST": "http://a:1"}, None, None, "RAGSTONE_WRITER"),
+        ({"RAGSTONE_WRITER": "openai", "OLLAMA_HOST": "http://a:1"}, "openai", True, "RAGSTONE_WRITER"),
+        ({"RAGSTONE_WRITER": "ollama"}, "ollama", True, "RAGSTONE_WRITER"),
     ],
 )
-async def test_who_writes(environment: dict[str, str], kind: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_writes(
+    environment: dict[str, str], kind: str | None, wanted: bool | None, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    writer = _writer(GeneratorSettings())
-    assert (writer.kind if writer else None) == kind
+    choice = choose(GeneratorSettings())
+    assert (choice.writer.kind if choice.writer else None) == kind
+    assert (choice.writer.wanted if choice.writer else None) == wanted
+    assert why in choice.why
+
+
+async def test_without_any_address_ollamas_usual_one_is_tried() -> None:
+    writer = choose(GeneratorSettings()).writer
+    assert writer is not None
+    assert DEFAULT_OLLAMA in writer.state().detail
 
 
 async def test_a_server_without_address_is_sought_at_its_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGSTONE_WRITER", "openai")
     monkeypatch.setenv("RAGSTONE_OPENAI_MODEL", "")
-    writer = _writer(GeneratorSettings())
+    writer = choose(GeneratorSettings()).writer
     assert writer is not None
     assert DEFAULT_OPENAI in writer.state().detail
     assert writer.name == "unknown"

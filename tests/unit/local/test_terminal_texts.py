@@ -96,6 +96,40 @@ def test_answers_and_jobs_are_harmless(console: Console) -> None:
     check_harmless(printed(console))
 
 
+def test_what_a_question_was_taken_for_is_told_and_harmless(console: Console) -> None:
+    answer = Answer.model_validate(
+        {
+            "id": "a",
+            "status": "abstained",
+            "text": "No.",
+            "reason": "nothing_relevant",
+            "confidence": 0.1,
+            "citations": [],
+            "claims": [],
+            "rewritten": f"Why did it close?{EVIL}",
+            "sub_questions": ["When did it close?", EVIL],
+            "passages_used": [],
+            "degraded": [],
+            "model": {"writer": "none", "name": None},
+            "index": {"id": None, "embedder": None, "seq": 1},
+            "timings_ms": {},
+            "trace_id": "t",
+            "trace": None,
+        }
+    )
+    show.answer_end(console, answer, "http://gateway", text_shown=False)
+    said = printed(console)
+    assert "understood as: Why did it close?" in said
+    assert "looked up in parts: When did it close? | " in said
+    check_harmless(said)
+
+
+def test_the_sentences_of_a_stream_make_one_text(console: Console) -> None:
+    for text in ("One [1].", " Two [2].", "\n\n- three"):
+        show.sentence(console, text)
+    assert printed(console) == "One [1]. Two [2].\n\n- three"
+
+
 def test_the_lines_of_an_answer_stay_apart(console: Console) -> None:
     show.sentence(console, "one\n\ttwo")
     assert printed(console).splitlines()[0] == "one"

@@ -14,6 +14,7 @@ from services.retriever.ports import Embedded, Matched, Vector
 from services.shared.catalog.indexes import EmbedderSpec
 from services.shared.contracts.calibration import Calibration
 from services.shared.contracts.errors import RagstoneError
+from services.shared.contracts.grounding import Grounding, Pair
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId, VersionId
 from services.shared.contracts.search import Filters
 
@@ -246,3 +247,32 @@ class SlowLoader:
                 raise self.error
             self.loaded = True
         return self.model
+
+
+class FakeGrounder:
+    """The port ``Grounder``: the longer the claim, the better supported."""
+
+    def __init__(self, failure: RagstoneError | None = None) -> None:
+        self._failure = failure
+
+    async def ground(self, pairs: Sequence[Pair]) -> list[Grounding]:
+        if self._failure:
+            raise self._failure
+        return [Grounding(supported=round(len(one.claim) / 10, 1), contradicted=0.0) for one in pairs]
+
+
+class SlowGrounder:
+    """Stands for the loaded grounder: it waits for ``go``, and says how many pairs it was given."""
+
+    def __init__(self, *, open_: bool = False) -> None:
+        self.begun = threading.Event()
+        self.go = threading.Event()
+        self.calls: list[int] = []
+        if open_:
+            self.go.set()
+
+    def ground(self, pairs: Sequence[Pair]) -> list[Grounding]:
+        self.begun.set()
+        self.go.wait(10)
+        self.calls.append(len(pairs))
+        return [Grounding(supported=0.5, contradicted=0.0) for _ in pairs]

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 from services.ingestor.adapters.parsers.decode import decode
 from services.ingestor.domain.documents import Extracted
+from services.ingestor.domain.front_matter import interpret, with_negatives
 from services.shared.contracts.documents import TITLE_MAX
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 
@@ -27,21 +28,28 @@ _UNSEEN = ("script", "style", "noscript", "template", "head", "svg", "iframe")
 
 
 def parse(data: bytes, name: str) -> Extracted:
-    """The page's text; its title is <title>, or its first heading."""
+    """The page's text; its title is <title>, or its first heading.
+
+    ``<meta name="not" content="…">`` is what ``not:`` is in front matter; there may be several.
+    """
     found = _CHARSET.search(data[:4096]) or _XML_CHARSET.search(data[:400])
     decoded = decode(data, name, declared=found[1].decode("ascii") if found else None)
     tree = _tree(decoded.text, name)
     if tree is None:
         return Extracted(text="", markdown=True, warning=decoded.warning)
     title = _title(tree)
+    denied = interpret({"not": [str(said) for said in tree.xpath("//meta[@name='not']/@content")]}).negatives
     _lift_captions(tree)
-    text = _main_content(tree) or _all_words(tree)
+    words = _main_content(tree) or _all_words(tree)
+    text, body_end, negatives = with_negatives(_GAPS.sub("\n\n", _ROW_END.sub("", words)).strip() + "\n", denied)
     return Extracted(
-        text=_GAPS.sub("\n\n", _ROW_END.sub("", text)).strip() + "\n",
+        text=text,
         markdown=True,
         title=title,
         language=(tree.get("lang") or "").strip()[:35] or None,
         warning=decoded.warning,
+        negatives=negatives,
+        body_end=body_end,
     )
 
 

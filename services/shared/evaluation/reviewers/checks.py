@@ -22,7 +22,7 @@ _FITS: dict[Behaviour, tuple[AnswerStatus, ...]] = {
     Behaviour.ABSTAIN: (AnswerStatus.ABSTAINED, AnswerStatus.DECLINED),
     Behaviour.DECLINE: (AnswerStatus.DECLINED, AnswerStatus.ABSTAINED),
 }
-_CODE = re.compile(r"`[^`\n]*`")
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _MARKER = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _TYPOGRAPHY = str.maketrans("‘’‚′“”„‐‑‒–—", "''''\"\"\"-----")
 

@@ -5,7 +5,11 @@ from collections.abc import Iterator
 
 from services.shared.evaluation.reviewers.wording import without_markers
 
-_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_CODE = re.compile(r"```.*?```|~~~.*?~~~|`[^`\n]*`", re.DOTALL)
+_ROW = r"[ \t]*\|[^\n]*\|[ \t]*"
+_TABLE = re.compile(rf"^{_ROW}\n[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?:\n{_ROW})+$", re.MULTILINE)
+"""A whole table: its header, the line below it, and rows. Its markers stand in its cells."""
+_LISTED = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+")
 _PLACEHOLDER = r"\[\s*(?:n|x|\?|source|citation(?: needed)?|passage|ref|doc(?:ument)?)\s*\d*\s*\](?!\()"
 _TAGS = r"br|p|b|i|em|strong|div|span|a|li|ul|ol|td|tr|table|h\d"
 _RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -39,8 +43,8 @@ GARBLED_FROM, GARBLED_LETTERS = 30, 0.3
 
 
 def debris(answer_text: str) -> Iterator[str]:
-    """What is left over in the answer or missing at its end; code is left alone."""
-    text = _CODE.sub("code", answer_text)
+    """What is left over in the answer or missing at its end; code and whole tables are left alone."""
+    text = _TABLE.sub("A table.", _CODE.sub("code", answer_text))
     if re.match(r"\s*\[\d{1,3}\](?!\()", text):
         yield "begins with a marker"
     if re.search(r"\[(\d+)\]\s*\[\1\]", text):
@@ -66,5 +70,6 @@ def _unfinished(plain: str, *, cited: bool) -> bool:
     if not ending or _END.search(ending) or _NO_FULL_STOPS.search(ending):
         return False
     *before, last = re.split(r"(?<=[.!?…])\s+|\n", ending)
-    too_long = len(last.split()) >= FRAGMENT_WORDS
+    # A list's items keep the form that they have in their document, however long.
+    too_long = len(last.split()) >= FRAGMENT_WORDS and not (cited and _LISTED.match(ending.rsplit("\n", 1)[-1]))
     return _OPEN_END.search(last) is not None or too_long or (bool(before) and not cited)

@@ -27,7 +27,9 @@ class Word:
 
 
 _NUMBERS_LIST = r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*"
-_CODE_OR_MARKER = re.compile(rf"(`[^`\n]*`)|[^\S\n]{{0,3}}(?:\[{_NUMBERS_LIST}\]|【\d{{1,3}}[^】]{{0,40}}】)")
+_CODE_OR_MARKER = re.compile(
+    rf"(```.*?```|~~~.*?~~~|`[^`\n]*`)|[^\S\n]{{0,3}}(?:\[{_NUMBERS_LIST}\]|【\d{{1,3}}[^】]{{0,40}}】)", re.DOTALL
+)
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\(([^()\s]*)[^()\n]*\)")
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
 _MONTHS_LIST = "january february march april may june july august september october november december"

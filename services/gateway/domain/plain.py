@@ -1,0 +1,30 @@
+"""A question as a reader hears it: without invisible signs, odd spacing or letters in costume."""
+
+import re
+import unicodedata
+
+_SPACED = re.compile(r"(?<!\w)\w(?:[\s._*|·-]+\w(?!\w)){3,}")
+"""Four and more letters that stand apart, as in "i g n o r e" or "I.g.n.o.r.e"."""
+
+_LOOKALIKE = str.maketrans("аеорсухіјѕ" + "АВЕКМНОРСТХ" + "αορν", "aeopcyxijs" + "ABEKMHOPCTX" + "aopv")
+"""Cyrillic and Greek letters that pass for Latin ones, within words that are Latin otherwise."""
+
+_MIXED = re.compile(r"\w*(?:[A-Za-z]\w*[\u0370-\u04ff]|[\u0370-\u04ff]\w*[A-Za-z])\w*")
+
+
+def plain(text: str) -> str:
+    """Compatible forms made one (full-width, bold and circled letters), format signs out.
+
+    Zero-width signs and soft hyphens vanish, letters typed apart are joined, and a Latin word with Cyrillic
+    letters in it is Latin.
+    """
+    shown = "".join(char for char in unicodedata.normalize("NFKC", text) if unicodedata.category(char) != "Cf")
+    latin = _MIXED.sub(lambda match: match.group().translate(_LOOKALIKE), shown)
+    spaced = " ".join(latin.replace("’", "'").replace("‘", "'").split())
+    return _SPACED.sub(lambda match: re.sub(r"[\s._*|·-]+", "", match.group()), spaced)
+
+
+def folded(text: str) -> str:
+    """The same for comparing words: no case and no accents, so that "Gehälter" begins like "Gehalt"."""
+    bare = unicodedata.normalize("NFKD", plain(text).casefold())
+    return "".join(char for char in bare if not unicodedata.combining(char))
