@@ -14,7 +14,11 @@ from services.shared.contracts.writing import SentenceWritten, Span
 TextOf = tuple[DocumentId, VersionId]
 """Names one extracted text."""
 
-_CODE_OR_MARKER = re.compile(r"(`[^`]*`)|\[(\d+)\]")
+_CODE_OR_MARKER = re.compile(
+    r"(`[^`]*`|(?<![\w.])(?:[A-Za-z]\w*_\w*|[A-Za-z]|arr\w*|arg[sv]|list|items?|data|values?|rows?|cols?|buf\w*)"
+    r"\[\d+\])|\[(\d+)\]"
+)
+"""Code, or an element such as arr[3] that is written without code ticks; or what could be taken for a citation."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ _SPACED = re.compile(r"(?<!\w)\w(?:[\s._*|·-]+\w(?!\w)){3,}")
 _LOOKALIKE = str.maketrans("аеорсухіјѕ" + "АВЕКМНОРСТХ" + "αορν", "aeopcyxijs" + "ABEKMHOPCTX" + "aopv")
 """Cyrillic and Greek letters that pass for Latin ones, within words that are Latin otherwise."""
 
-_MIXED = re.compile(r"\w*(?:[A-Za-z]\w*[\u0370-\u04ff]|[\u0370-\u04ff]\w*[A-Za-z])\w*")
+_WORD = re.compile(r"\w+")
+_LATIN, _GREEK_OR_CYRILLIC = re.compile(r"[A-Za-z]"), re.compile(r"[\u0370-\u04ff]")
 
 
 def plain(text: str) -> str:
@@ -19,9 +20,14 @@ def plain(text: str) -> str:
     letters in it is Latin.
     """
     shown = "".join(char for char in unicodedata.normalize("NFKC", text) if unicodedata.category(char) != "Cf")
-    latin = _MIXED.sub(lambda match: match.group().translate(_LOOKALIKE), shown)
+    latin = _WORD.sub(lambda match: _in_latin(match.group()), shown)
     spaced = " ".join(latin.replace("’", "'").replace("‘", "'").split())
     return _SPACED.sub(lambda match: re.sub(r"[\s._*|·-]+", "", match.group()), spaced)
+
+
+def _in_latin(word: str) -> str:
+    mixed = _LATIN.search(word) and _GREEK_OR_CYRILLIC.search(word)
+    return word.translate(_LOOKALIKE) if mixed else word
 
 
 def folded(text: str) -> str:

@@ -18,8 +18,9 @@ from services.shared.contracts.search import FINAL_PASSAGES, SearchRequest
 
 AskEvent = StageEvent | SourcesEvent | SentenceEvent | Answer
 
-ATTEMPTS = 3
-"""How often a question is searched for when what was found is replaced before it can be said."""
+ATTEMPTS = 8
+PATIENCE_S = 20.0
+"""How often and how long a question is searched for anew when what was found is replaced before it can be said."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ class AskFlow:
                 yield self._stage(case, "check")
             heard = heard or bool(draft.kept)
             await self._writing.look_once_more(space, found, draft)
-            if attempt == ATTEMPTS or not overtaken(found, draft):
+            last = attempt == ATTEMPTS or self._clock() - began > PATIENCE_S
+            if last or not overtaken(found, draft):
                 yield self._put_together(case, found, draft)
                 return
 

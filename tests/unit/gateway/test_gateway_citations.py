@@ -102,6 +102,7 @@ def test_the_url_survives_any_id() -> None:
 
 def test_brackets_of_the_source_are_no_citations() -> None:
     assert plain_brackets("As shown [7] and [a], `argv[1]` too[12].") == "As shown (7) and [a], `argv[1]` too(12)."
+    assert plain_brackets("Item arr[3], a[2] and low_water[0] stay.") == "Item arr[3], a[2] and low_water[0] stay."
 
 
 @given(st.text(min_size=1, max_size=60), st.data())
