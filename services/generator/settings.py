@@ -61,6 +61,12 @@ class GeneratorSettings(BaseSettings):
         validation_alias=_formerly("IDLE_TIMEOUT_S"),
         description="Longest silence between words, seconds",
     )
+    writer_silence_s: float = Field(
+        default=150.0,
+        gt=0,
+        description="Longest time without a sentence that holds, then the passages speak for themselves, seconds; keep"
+        " it under RAGSTONE_GENERATOR_TIMEOUT_S",
+    )
     writer_parallel: int = Field(
         default=2, ge=1, validation_alias=_formerly("PARALLEL"), description="Answers that the model writes at once"
     )

@@ -96,6 +96,7 @@ async def running(
             threshold=settings.answer_threshold,
             support_threshold=settings.support_threshold,
             grounding_threshold=settings.grounding_threshold,
+            silence_s=settings.writer_silence_s,
             note=_note,
         )
         decomposing = DecomposeFlow(

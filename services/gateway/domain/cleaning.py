@@ -14,6 +14,8 @@ _EDGE_BEFORE, _EDGE_AFTER = r"(?<![\w@./#-])", r"(?![\w@-])(?!\.\w)"
 
 _CAPITALISED = re.compile(r"(?<![\w'’-])[^\W\d_]\w+")
 
+_SURNAME = re.compile(r" [A-Z][a-z]+(?![\w'’])")
+
 _BOTH = frozenset({"her"})
 """Possessive in "her work" and not in "ask her", which the next word tells."""
 
@@ -71,10 +73,24 @@ def name_subject(question: str, subject: Subject) -> str:
     A pronoun stays when somebody else was named before it, since it could stand for either, and in a list
     such as she/her, which speaks of the words themselves.
     """
+    said: list[str] = []
+    at = 0
+    for match in own_names(question, subject):
+        said += [question[at : match.start()], subject.name]
+        at = match.end()
+    return _replace_pronouns("".join([*said, question[at:]]), subject)
+
+
+def own_names(question: str, subject: Subject) -> list[re.Match[str]]:
+    """Where the subject is named, in order: a first name with another surname behind it names somebody else."""
     names = _any_of([subject.name, *subject.aliases])
-    if names is not None:
-        question = names.sub(lambda _: subject.name, question)
-    return _replace_pronouns(question, subject)
+    own = {word for name in (subject.name, *subject.aliases) for word in name.casefold().split()}
+
+    def is_own(match: re.Match[str]) -> bool:
+        behind = None if " " in match.group() else _SURNAME.match(question, match.end())
+        return behind is None or behind.group().strip().casefold() in own
+
+    return [] if names is None else [match for match in names.finditer(question) if is_own(match)]
 
 
 def _replace_pronouns(question: str, subject: Subject) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from services.gateway.domain.citations import passage_holds, still_there
 from services.gateway.domain.cleaning import clean_question, refuse_broken_text
 from services.gateway.domain.parts import WHOLE, Parts, has_parts, may_have_parts
+from services.gateway.domain.wording import search_wording
 from services.gateway.flow.apart import SKIPPED, Apart
 from services.gateway.ports.answering import Clock, LiveTexts, Retriever
 from services.shared.contracts.errors import RagstoneError
@@ -128,10 +129,13 @@ class FindFlow:
     ) -> Found:
         """Asks the retriever, and believes the catalog: a passage that is not live now is dropped."""
         began = self._clock()
+        subject = self._profile.subject
+        searched = search_wording(question, subject)
         request = RetrieveRequest(
             space=space,
-            question=question,
-            sub_questions=list(parts.sub_questions),
+            question=searched,
+            named=None if searched == question else question,
+            sub_questions=[search_wording(one, subject) for one in parts.sub_questions],
             filters=search.filters,
             top_k=search.top_k,
             explain=search.explain,
@@ -140,7 +144,7 @@ class FindFlow:
             only_relevant=only_relevant,
         )
         response = _saying_fallback(await self._retriever.retrieve(request))
-        response = response.model_copy(update={"sub_questions": request.sub_questions})
+        response = response.model_copy(update={"sub_questions": list(parts.sub_questions)})
         live = await self.still_live(space, response.passages)
         timings = {f"retrieve.{step}": ms for step, ms in response.timings_ms.items()}
         timings["retrieve"] = round(1000 * (self._clock() - began), 1)

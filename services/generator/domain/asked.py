@@ -15,6 +15,8 @@ _AUXILIARY_LIST = (
 _LITTLE_SAID = frozenset(f"{_QUESTION_WORD_LIST} {_AUXILIARY_LIST}".split())
 _ASKS_FOR_A_KIND = frozenset(("what", "which", "many", "much"))
 _PASSED_OVER = frozenset(("of", "kind", "type"))
+_ASKS_ABOUT = frozenset(("mean", "happen"))
+"""Stems that only ask about the rest: "What does LQ-3007 mean?"."""
 _KIND_WORDS = 2
 """How many words after what, which or how many say what kind of thing is sought: "what church", "how many people"."""
 
@@ -44,9 +46,9 @@ class Asked:
     spoken: tuple[str, ...]
     """Stems in order, without question words and auxiliaries."""
     names: tuple[str, ...]
-    """Stems of names and codes; a text that answers holds them."""
+    """Stems of names and codes, not of whom all is about; a text that answers holds them."""
     plain: tuple[str, ...]
-    """Stems of the other telling words, without those that only say what kind of thing is sought."""
+    """Stems of the other telling words; those that only say what kind of thing is sought where nothing else tells."""
     full_names: tuple[tuple[str, str], ...]
     """Stems of names that stand side by side, such as a first name and a surname."""
     numbers: frozenset[str]
@@ -63,13 +65,18 @@ class Asked:
         kind = _kind(words)
         telling = [(at, word) for at, word in enumerate(words) if not word.stop]
         special = {at for at, word in telling if _is_special(word, first=at == 0)}
+        known = {word.stem for name in subject for word in terms.tokens(name)}
+        own = [(at, word) for at, word in telling if word.stem not in known]
+        names = tuple(word.stem for at, word in own if at in special and not _is_number(word))
+        numbers = _numbers(text)
+        others = [word.stem for at, word in own if at not in special]
         return cls(
             text=text,
             spoken=tuple(word.stem for word in words if word.written.casefold() not in _LITTLE_SAID),
-            names=tuple(word.stem for at, word in telling if at in special and not _is_number(word)),
-            plain=tuple(word.stem for at, word in telling if at not in special and word.stem not in kind),
+            names=names,
+            plain=_plain(others, kind, named=bool(names or numbers)),
             full_names=_full_names(text, [word for at, word in telling if at in special]),
-            numbers=_numbers(text),
+            numbers=numbers,
             denies=polarity.denies(text),
             yes_or_no=_YES_OR_NO.match(question) is not None,
             wants_all=_WANTS_ALL.search(question) is not None,
@@ -83,6 +90,13 @@ def _without(question: str, subject: Sequence[str]) -> str:
         text = re.sub(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", "", text)
     text = " ".join(text.split())
     return text if len(terms.words(text)) >= _ENOUGH else question
+
+
+def _plain(stems: Sequence[str], kind: frozenset[str], *, named: bool) -> tuple[str, ...]:
+    """Without what only asks. Where nothing else tells, the kind does: "How many children does she have?"."""
+    telling = [stem for stem in stems if stem not in _ASKS_ABOUT]
+    other = tuple(stem for stem in telling if stem not in kind)
+    return other if other or named else tuple(telling)
 
 
 def _kind(words: Sequence[Token]) -> frozenset[str]:

@@ -9,6 +9,14 @@ from services.generator.domain.sentences import Sentence
 from services.generator.domain.wording import leans_back
 from services.shared.contracts.search import Passage
 
+_COUNTS_ON = re.compile(
+    r"[\W_]*(?:there (?:was|were|is|are|used)"
+    r"|(?:all|both|most|many|some|none|each|one|two|three|neither) of (?:them|these|those|it)"
+    r"|the (?:latter|former|others|rest)"
+    r"|the (?:first|second|third|fourth|fifth|last|other) (?:was|is|became|has|had|did))\b",
+    re.IGNORECASE,
+)
+"""What a sentence counts or points at was named before it: "There were four", "The fifth became a baker"."""
 MAX_CANDIDATES = 96
 """Most sentences that are scored for one question; the lexically closest stay."""
 
@@ -76,7 +84,7 @@ def _of_passage(number: int, passage: Passage) -> Iterable[Candidate]:
             before = text[previous.start : previous.end]
             if _is_question(before):
                 spoken = f"{before} {own}"
-            elif leans_back(own):
+            elif leans_back(own) or _COUNTS_ON.match(own):
                 start, spoken = previous.start, f"{before} {own}"
         yield Candidate(number, start, sentence, place, spoken, group)
         previous = sentence

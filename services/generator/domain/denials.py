@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from services.generator.domain import terms
+from services.generator.domain import polarity, terms
 from services.generator.domain.support import places
 from services.shared.contracts.search import Passage
 from services.shared.contracts.writing import SentenceWritten, Span
@@ -11,9 +11,27 @@ from services.shared.contracts.writing import SentenceWritten, Span
 ASKED = 0.6
 """Least share of the question's words in the denial, the subject's names left out."""
 
+CONTRADICTED = 0.5
+"""Least share of a sentence's words in a denial that it contradicts, the subject's names left out."""
+
 _YES_OR_NO = re.compile(
     r"\W*(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|should|may|must|ist|sind|hat|kann)\b", re.I
 )
+
+
+def denied_by(claim: str, passages: Sequence[Passage], subject: Sequence[str]) -> str | None:
+    """The owner's denial that the claim contradicts: it holds most of the claim's words, and only it denies them."""
+    own = set(terms.words(" ".join(subject)))
+    said = set(terms.words(claim)) - own
+    for number, passage in enumerate(passages):
+        if passage.kind != "negative" or not said:
+            continue
+        for place in places(number, passage):
+            held = said & set(terms.words(place.evidence))
+            known = polarity.denied(place.evidence)
+            if len(held) >= CONTRADICTED * len(said) and held & known and not held & known <= polarity.denied(claim):
+                return " ".join(place.evidence.split())
+    return None
 
 
 def denial(question: str, passages: Sequence[Passage], subject: Sequence[str]) -> SentenceWritten | None:

@@ -126,6 +126,10 @@ def _known_codes(evidence: str) -> set[str]:
     return found
 
 
+_RUN = 8
+"""Longest run of a code's parts that is looked at: a long path has too many."""
+
+
 def _code_parts(token: str, *, whole: bool) -> set[str]:
     """The code without hyphens and a leading v; for a source also each run of its parts (il-6 of il-6-positive)."""
     parts = re.split(r"[-/_]+", token.casefold())
@@ -133,7 +137,7 @@ def _code_parts(token: str, *, whole: bool) -> set[str]:
         while len(parts) > 1 and parts[-1].isalpha() and len(parts[-1]) > 3:
             parts.pop()
         return {"".join(parts), "".join(parts).removeprefix("v")}
-    runs = {"".join(parts[at:to]) for at in range(len(parts)) for to in range(at + 1, len(parts) + 1)}
+    runs = {"".join(parts[at:to]) for at in range(len(parts)) for to in range(at + 1, min(at + _RUN, len(parts)) + 1)}
     return runs | {run.removeprefix("v") for run in runs}
 
 

@@ -13,7 +13,7 @@ _MARKER = re.compile(
 _AFTER_STOP = re.compile(rf"([.!?。！？][\"'”’)*]*)((?:[^\S\n]*(?:\[{_NUMBERS}\]|【\d{{1,3}}[^】]*】))+)")
 _LEADING = re.compile(rf"\s*(?:(?:[-*•]|\d{{1,2}}[.)])\s+)?(?:\[{_NUMBERS}\]|【\d)")
 _LINE_OF_ITS_OWN = re.compile(r"(?<!\n)\n(?=\s*(?:\[\d|【\d))")
-_UNFINISHED_MARKER = re.compile(r"\s*(?:\[[\d\s,;]*|【[^】]*)$")
+_UNFINISHED_MARKER = re.compile(r"(?<!\s)\s*(?:\[[\d\s,;]*|【[^】]*)$")
 _UNFINISHED_WORD = re.compile(r"[A-Za-zÀ-ɏ]+$")
 _MAY_END = re.compile(r"[.!?…。！？｡।؟۔\n]")
 _MAY_BECOME = ("the", "may", "xyz")
@@ -46,6 +46,11 @@ class Written:
             cells = [cell.strip() for cell in self.text.strip("| ").split("|")]
             return ", ".join(f"{head}: {cell}" for head, cell in zip(self.header, cells, strict=False) if cell)
         return self.text if self.kind == "code" else plain(self.text)
+
+    @property
+    def listed(self) -> bool:
+        """Whether it begins an item of a list."""
+        return self.kind == "prose" and self.before.startswith("\n") and self.before != "\n\n"
 
     @property
     def leads_in(self) -> bool:

@@ -50,7 +50,7 @@ _LINK = re.compile(r"\s*(?:to|and|or|bis|und|oder|-|–|—)\s*$")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number as values that it may mean (1.200 may be 1200), its unit if any, and the words that follow it.
+    """A number as values that it may mean (1.200 is 1200), its unit if any, and the words that follow it.
 
     ``label`` is what it numbers, such as level or rule, where that stands before it.
     """
@@ -139,8 +139,8 @@ def _is_scale(text: str, after: re.Match[str]) -> bool:
 def _values(number: str) -> set[Decimal]:
     plain = re.sub(r"(?<=\d)[,'’\u202f ](?=\d{3}(?!\d))", "", number)
     found = {Decimal(plain.replace(",", "."))}
-    if re.fullmatch(r"\d{1,3}[.,]\d{3}", number):
-        found |= {Decimal(number.replace(",", "").replace(".", "")), Decimal(number.replace(",", "."))}
+    if re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", number):
+        return {Decimal(number.replace(",", "").replace(".", ""))}
     return found
 
 

@@ -35,7 +35,7 @@ def repaired(
 ) -> Repaired | None:
     """The source's sentence that is closest to what was meant, if it is close enough to that and to a question.
 
-    A passage that lacks a number or code of the question does not answer: rule 149 stands for no rule 500. What was
+    A sentence that lacks a number or code of the question does not answer: rule 149 stands for no rule 500. What was
     ``said`` already, by a likeness of at least ``alike``, is not said again.
     """
     if written.kind == "code":
@@ -64,12 +64,12 @@ def _own_sentences(questions: Sequence[str], passages: Sequence[Passage]) -> Ite
     """Single sentences, and two where the second leans on the first for who or what it speaks of."""
     asked = [terms.codes(question) for question in questions]
     for number, passage in enumerate(passages):
-        known = terms.known_codes(f"{passage.title}\n{passage.section}\n{passage.text}")
-        if not any(codes <= known for codes in asked):
-            continue
         for place in places(number, passage):
             own = passage.text[place.start : place.end]
             if own.rstrip("\"'”’*_ ").endswith(("?", "？")) or leans_back(own):
+                continue
+            said = terms.known_codes(f"{passage.title}\n{passage.section}\n{place.evidence}")
+            if not any(codes <= said for codes in asked):
                 continue
             if place.sentences == 1 or (place.sentences == 2 and _second_leans(passage, place)):
                 yield place

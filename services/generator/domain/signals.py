@@ -13,8 +13,8 @@ from services.shared.contracts.search import Passage, TextScore
 
 _LONG = 60
 """Words from which on a sentence is simply long."""
-_MANY = 10
-"""Words in the question's order from which on there are simply many."""
+_FAR_DOWN = 4
+"""Places from which on a passage is simply far down."""
 _SAME = 0.8
 """``terms.akin`` from which on a name is held."""
 
@@ -35,15 +35,17 @@ class Fit:
 
 @dataclass(frozen=True)
 class Doubt:
-    """What makes the best candidate an answer or a near miss; the first four speak for it, 0 to 1."""
+    """What makes the best candidate an answer or a near miss, all 0 to 1; the first three speak for it."""
 
     similarity: float
     plain_words: float
     """Share of the question's telling words, names aside, that the sentence holds."""
-    in_order: float
-    """Words that question and sentence share in the same order."""
     length: float
     """A long sentence says more."""
+    nearby: float
+    """Share of the question's telling words that the passage holds; those that the sentence lacks speak against it."""
+    rank: float
+    """How far down the passage stands, 0 for the first."""
     name_missing: float
     """1 where a name or code of the question is neither in the sentence nor in its title, else 0."""
     number_missing: float
@@ -71,13 +73,14 @@ def doubt(asked: Asked, passage: Passage, candidate: Candidate, score: TextScore
     """Of one candidate; costs more than ``fit``, for the best few."""
     own = terms.tokens(candidate.spoken)
     place = {word.stem for word in terms.tokens(f"{passage.title} {passage.section}")}
-    stems = [word.stem for word in own]
-    held = set(stems)
+    held = {word.stem for word in own}
+    around = {word.stem for word in terms.tokens(passage.text)}
     return Doubt(
         similarity=score.similarity if score else terms.overlap(asked.text, candidate.scored),
         plain_words=_mean([_nearest(word, held) for word in asked.plain]),
-        in_order=min(_in_order(asked.spoken, stems), _MANY) / _MANY,
         length=min(len(own), _LONG) / _LONG,
+        nearby=_mean([float(word in around) for word in set(asked.plain) | set(asked.names)]),
+        rank=min(candidate.passage, _FAR_DOWN) / _FAR_DOWN,
         name_missing=float(any(_nearest(name, held | place) < _SAME for name in asked.names)),
         number_missing=float(not asked.numbers <= terms.known_codes(f"{passage.title} {candidate.spoken}")),
         denied_otherwise=float(asked.denies and not polarity.denies(candidate.spoken)),
@@ -99,23 +102,18 @@ def broken_name(asked: Asked, passages: Sequence[Passage]) -> bool:
     )
 
 
+def held_words(asked: Asked, candidate: Candidate) -> frozenset[str]:
+    """The question's telling words that a candidate holds."""
+    held = {word.stem for word in terms.tokens(candidate.spoken)}
+    return frozenset(word for word in (*asked.plain, *asked.names) if _nearest(word, held) >= _SAME)
+
+
 def _nearest(word: str, held: set[str]) -> float:
     return 1.0 if word in held else max((terms.akin(word, other) for other in held), default=0.0)
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 1.0
-
-
-def _in_order(asked: Sequence[str], given: Sequence[str]) -> int:
-    """Length of the longest row of words that both hold in this order, not necessarily side by side."""
-    row = [0] * (len(given) + 1)
-    for word in asked:
-        before = row
-        row = [0]
-        for at, other in enumerate(given):
-            row.append(before[at] + 1 if terms.akin(word, other) else max(before[at + 1], row[at]))
-    return row[-1]
 
 
 def _says_the_opposite(asked: Asked, own: Sequence[Token]) -> bool:

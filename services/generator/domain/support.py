@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from services.generator.domain import quoting, terms, trusted
+from services.generator.domain.additions import added
+from services.generator.domain.attachments import misattached
 from services.generator.domain.facts import faults
 from services.generator.domain.model_text import Written
 from services.generator.domain.sentences import Sentence
@@ -25,6 +27,8 @@ GROUNDED = 0.5
 """Least probability of support by the groundedness model."""
 SHARED = 0.2
 """Least share of the sentence's words in its evidence; under it the groundedness model only guesses."""
+NEAR = 0.9
+"""From this share of its words on a sentence that denies the claim speaks of the same."""
 LONGEST = 3
 """Sentences, or places, that one piece of evidence takes together."""
 LONGEST_HEADING = 8
@@ -106,11 +110,29 @@ def evidence(written: Written, passages: Sequence[Passage], known: str) -> list[
 
 def admissible(claim: str, found: Sequence[Evidence]) -> tuple[list[Evidence], str]:
     """The evidence to which no rule objects, and the objection against the closest where none is left."""
-    objections = [faults(claim, one.text, one.context) for one in found]
+    objections = [_objections(claim, one) for one in found]
+    if denied := _denied(claim, found, objections):
+        return [], denied
     able = [one for one, wrong in zip(found, objections, strict=True) if not wrong]
     if able or not found:
         return able, "" if found else "nothing to hold it against"
     return [], "; ".join(sorted(objections, key=len)[0])
+
+
+def _objections(claim: str, one: Evidence) -> list[str]:
+    return faults(claim, one.text, one.context) or [
+        *misattached(claim, one.text),
+        *added(claim, [place.evidence for place in one.places], one.context),
+    ]
+
+
+def _denied(claim: str, found: Sequence[Evidence], objections: Sequence[list[str]]) -> str:
+    """The objection of a single sentence that holds the claim's words and says the opposite: no other outweighs it."""
+    for one, wrong in zip(found, objections, strict=True):
+        near = one.places[0].sentences == len(one.places) == 1 and terms.overlap(claim, one.text) >= NEAR
+        if near and any(each.startswith("negation") for each in wrong):
+            return next(each for each in wrong if each.startswith("negation"))
+    return ""
 
 
 def word_for_word(claim: str, found: Sequence[Evidence]) -> list[Evidence]:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from services.generator.domain import guardrail, repair, support, terms
-from services.generator.domain.code_blocks import source_of
+from services.generator.domain import denials, guardrail, repair, support, terms
+from services.generator.domain.additions import added
+from services.generator.domain.code_blocks import closed, source_of, unknown_code
 from services.generator.domain.facts import faults
 from services.generator.domain.model_text import Written, plain
 from services.generator.domain.support import Evidence, Support
 from services.generator.domain.wording import leans_back
+from services.generator.flow.aiming import Aim
 from services.generator.flow.writing import Writing
 from services.generator.ports import Scorer
 from services.shared.contracts.answers import AnswerReason
@@ -20,8 +22,13 @@ REPEATED = 0.9
 """A sentence this close to one already sent goes in circles."""
 ON_TOPIC = 0.35
 """Nearness to the question that half of the right answers to the sample corpus's questions reach."""
+LONGEST = 1000
+"""Code points of a sentence; nobody can check a longer one."""
 FIRST = 3
 """Pieces of evidence that are grounded before the others."""
+INTRODUCES = 0.5
+"""Least share of an introduction's words in question and passages: it leaves without a source of its own."""
+BESIDE = "beside the point: other sentences of the passages come much nearer to the question"
 SAME_AGAIN = 0.6
 """A source's sentence this close to one already sent repairs nothing."""
 
@@ -46,8 +53,15 @@ class Checker:
         self._grounding_threshold = grounding_threshold
         self._note = note
 
-    async def check(self, writing: Writing, written: Written) -> list[SentenceWritten]:
+    def aim(self, writing: Writing) -> Aim:
+        """What the writing's sentences are to speak of."""
+        return Aim(self._scorer, writing)
+
+    async def check(self, writing: Writing, written: Written, aim: Aim) -> list[SentenceWritten]:
         """What may leave now: nothing, the sentence (or its source's own), and what introduced it before it."""
+        if len(written.text) > LONGEST and written.kind == "prose":
+            writing.drop(written, f"longer than {LONGEST} characters")
+            return []
         if self._breaks_guardrail(writing, written):
             return []
         if guardrail.says_unknown(written.claim):
@@ -59,7 +73,7 @@ class Checker:
         if any(terms.likeness(written.claim, plain(other.text)) >= REPEATED for other in writing.sent):
             writing.layout.skip(written)
             return []
-        sentence = await self._supported(writing, written)
+        sentence = await self._supported(writing, written, aim)
         if not sentence or {span.passage for span in sentence.spans} == {writing.denial}:
             return []
         sent = [*self._introduction(writing, written, sentence), sentence]
@@ -99,10 +113,12 @@ class Checker:
         return rule is not None
 
     def _hold(self, writing: Writing, written: Written) -> None:
-        """An introduction waits for the first item that holds; one that states facts of its own is dropped."""
+        """An introduction waits for the first item that holds; one that says something of its own is dropped."""
         given = "\n".join([writing.request.question, *(one.text for one in writing.passages)])
-        if wrong := faults(written.claim, given, writing.known):
+        if wrong := faults(written.claim, given, writing.known) or added(written.claim, [given], writing.known):
             writing.drop(written, "; ".join(wrong))
+        elif guardrail.planted(written.claim) or terms.overlap(written.claim, given) < INTRODUCES:
+            writing.drop(written, "introduces something else than was asked")
         else:
             writing.lead_in = written
 
@@ -113,22 +129,35 @@ class Checker:
             return []
         return [sentence.model_copy(update={"text": held.text, "before": held.before})]
 
-    async def _supported(self, writing: Writing, written: Written) -> SentenceWritten | None:
+    async def _supported(self, writing: Writing, written: Written, aim: Aim) -> SentenceWritten | None:
         """The sentence with its sources, or its source's own words; None when it was dropped."""
         if writing.gap and leans_back(written.claim):
             verdict = Support((), 0.0, "leans on a sentence that was left out")
+        elif _asks(written, writing):
+            verdict = Support((), 0.0, "asks instead of answering")
         elif written.kind == "code":
+            written = replace(written, text=closed(written.text))
             span = source_of(written.text, writing.passages)
             verdict = Support((span,), 1.0) if span else Support((), 0.0, "code: no passage holds these lines")
+        elif invented := unknown_code(written.text, writing.passages):
+            verdict = Support((), 0.0, f"code: {invented[0]} is in no source")
+        elif denied := denials.denied_by(written.claim, writing.passages, writing.request.subject):
+            verdict = Support((), 0.0, f"denied by the owner: {denied}")
         else:
             verdict = await self._verdict(writing, written)
+        if verdict.spans and aim.adds_nothing(written, verdict.spans):
+            verdict = Support((), verdict.score, "adds nothing to the question")
         if verdict.spans:
+            if await aim.misses(written, verdict.spans):
+                writing.drop(written, BESIDE, score=verdict.score, true=True)
+                return None
             return _sentence(writing.layout.placed(written), verdict)
         said = [plain(one.text) for one in writing.sent]
         questions = [writing.request.question, *writing.request.sub_questions]
         found = repair.repaired(written, questions, writing.passages, said, alike=SAME_AGAIN)
-        if not found:
-            writing.drop(written, verdict.why, score=verdict.score)
+        if not found or await aim.misses(found.written, [found.span]):
+            why = f"{verdict.why}; its source's own is {BESIDE}" if found else verdict.why
+            writing.drop(written, why, score=verdict.score)
             return None
         writing.unsupported += 1
         writing.note(written, f"repaired: {verdict.why}", verdict.score)
@@ -197,6 +226,12 @@ def _about_the_same(writing: Writing, written: Written, found: Sequence[Evidence
             for place in one.places
         )
     ]
+
+
+def _asks(written: Written, writing: Writing) -> bool:
+    """Whether the model asks, other than by a question that a passage asks word for word."""
+    asks = written.kind == "prose" and written.claim.endswith(("?", "？"))
+    return asks and not any(written.claim in plain(" ".join(one.text.split())) for one in writing.passages)
 
 
 def _sentence(placed: Written, verdict: Support) -> SentenceWritten:

@@ -11,6 +11,8 @@ from services.shared.contracts.writing import Decomposed, DecomposeRequest
 
 QUESTION_MAX = 2000
 """Longer questions, in characters, are searched as they are: they are texts rather than compound questions."""
+REST_S = 300
+"""A model that was too slow once is so again: each try costs its whole limit, and the server its cached prompt."""
 
 
 class DecomposeFlow:
@@ -27,6 +29,7 @@ class DecomposeFlow:
         self._budget = budget
         self._timeout_s = timeout_s
         self._note = note
+        self._rest_until = 0.0
         self.fallbacks = 0
         """Replies since the start that were missing or had to be mended."""
 
@@ -38,11 +41,15 @@ class DecomposeFlow:
             return _by_rule(request.question)
         if not await self._budget.left(request.client):
             return _by_rule(request.question, "budget_spent")
+        now = asyncio.get_running_loop().time
+        if now() < self._rest_until:
+            return _by_rule(request.question, "decomposition_skipped")
         try:
             async with asyncio.timeout(self._timeout_s):
                 parts = await self._by_model(self._writer, request)
         except TimeoutError:
-            self._fall_back(f"the model took longer than {self._timeout_s:g} s")
+            self._rest_until = now() + REST_S
+            self._fall_back(f"the model took longer than {self._timeout_s:g} s and is not asked for {REST_S} s")
             parts = None
         except RagstoneError as error:
             self._fall_back(error.detail)

@@ -1,12 +1,15 @@
 """How an answer is written: by the model with every sentence checked, or verbatim from the passages."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from services.generator.domain import support
 from services.generator.domain.denials import denial
 from services.generator.domain.model_text import SentenceCutter, Written
 from services.generator.domain.prompt import Prompt, estimate_tokens
+from services.generator.flow.aiming import Aim
 from services.generator.flow.checking import Checker
 from services.generator.flow.fitting import Fitter
 from services.generator.flow.verbatim import VerbatimFlow
@@ -17,14 +20,16 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.writing import SentenceWritten, Usage, WriteRequest, WritingDone
 
 Event = SentenceWritten | WritingDone
+LETTERS_A_TOKEN = 8
+"""A server that writes more than this many code points for each token it was allowed does not keep to the limit."""
 EXTRACTIVE = WriterModel(writer="extractive", name=None)
 
 
 class WriteFlow:
     """One writing for each request; ``writer`` is None where only the extractive writer is wanted.
 
-    ``threshold`` is the least confidence of a verbatim answer; the other two are the Checker's. ``note`` takes (what
-    happened, why) for the operator's log.
+    ``threshold`` is the least confidence of a verbatim answer; the other two are the Checker's. After ``silence_s``
+    without a sentence the passages speak for themselves. ``note`` takes (what happened, why) for the operator's log.
     """
 
     def __init__(
@@ -36,10 +41,12 @@ class WriteFlow:
         threshold: float,
         support_threshold: float,
         grounding_threshold: float = support.GROUNDED,
+        silence_s: float | None = None,
         note: Callable[[str, str], None],
     ) -> None:
         self._writer = writer
         self._budget = budget
+        self._silence_s = silence_s
         self._verbatim_flow = VerbatimFlow(scorer=scorer, threshold=threshold)
         self._checker = Checker(
             scorer=scorer, support_threshold=support_threshold, grounding_threshold=grounding_threshold, note=note
@@ -107,9 +114,10 @@ class WriteFlow:
             writing.denial = said.spans[0].passage
             writing.sent.append(said)
             yield said
+        aim = self._checker.aim(writing)
         try:
-            async with aclosing(self._spoken(writing, writer, prompt)) as sentences:
-                async for sentence in sentences:
+            async with aclosing(self._spoken(writing, writer, prompt, aim)) as sentences:
+                while sentence := await self._next(sentences):
                     yield sentence
         except RagstoneError as error:
             if error.code is ErrorCode.BUSY:
@@ -117,28 +125,44 @@ class WriteFlow:
             self._note("writer_failed", error.detail)
             writing.degrade("writer_failed")
             return
-        confidence = writing.held() * await self._checker.on_topic(writing)
+        finally:
+            await aim.close()
+        confidence = writing.held() * aim.certainty * await self._checker.on_topic(writing)
         yield writing.done(WriterModel(writer=writer.kind, name=writer.name), confidence)
 
-    async def _spoken(self, writing: Writing, writer: Writer, prompt: Prompt) -> AsyncGenerator[SentenceWritten, None]:
+    async def _next(self, sentences: AsyncGenerator[SentenceWritten, None]) -> SentenceWritten | None:
+        """The next sentence, None after the last; who asked waits only so long, for bad words as for none."""
+        try:
+            async with asyncio.timeout(self._silence_s):
+                return await anext(sentences, None)
+        except TimeoutError:
+            why = f"The model wrote nothing that holds for {self._silence_s} s; a smaller model would be faster."
+            raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, why) from None
+
+    async def _spoken(
+        self, writing: Writing, writer: Writer, prompt: Prompt, aim: Aim
+    ) -> AsyncGenerator[SentenceWritten, None]:
         """Each sentence as soon as the model has finished it and it has been checked; then the tokens are paid."""
         cutter, spoken = SentenceCutter(prompt.used), ""
+        most = LETTERS_A_TOKEN * writer.window[1]
         try:
             async with aclosing(writer.write(prompt)) as pieces:
                 async for piece in pieces:
                     spoken += piece.text
-                    ready = cutter.feed(piece.text)
-                    if piece.end:
-                        self._ended(writing, prompt, piece)
-                        ready += cutter.finish(cut_off=piece.end == "length")
-                    async with aclosing(self._checked(writing, ready)) as sentences:
+                    too_much = len(spoken) > most
+                    ready = cutter.feed(piece.text[: most - len(spoken)] if too_much else piece.text)
+                    if piece.end or too_much:
+                        end = replace(piece, end="length") if too_much else piece
+                        self._ended(writing, prompt, end)
+                        ready += cutter.finish(cut_off=end.end == "length")
+                    async with aclosing(self._checked(writing, ready, aim)) as sentences:
                         async for sentence in sentences:
                             yield sentence
-                    if writing.finished:
+                    if writing.finished or too_much:
                         return
         except RagstoneError:
             # What was whole before the model broke off holds all the same.
-            async with aclosing(self._checked(writing, cutter.finish(cut_off=True))) as sentences:
+            async with aclosing(self._checked(writing, cutter.finish(cut_off=True), aim)) as sentences:
                 async for sentence in sentences:
                     yield sentence
             raise
@@ -146,9 +170,11 @@ class WriteFlow:
             used = writing.usage.prompt + writing.usage.answer
             await self._budget.spend(writing.request.client, used or prompt.tokens + estimate_tokens(spoken))
 
-    async def _checked(self, writing: Writing, ready: Sequence[Written]) -> AsyncGenerator[SentenceWritten, None]:
+    async def _checked(
+        self, writing: Writing, ready: Sequence[Written], aim: Aim
+    ) -> AsyncGenerator[SentenceWritten, None]:
         for written in ready:
-            for sentence in await self._checker.check(writing, written):
+            for sentence in await self._checker.check(writing, written, aim):
                 yield sentence
             if writing.finished:
                 return

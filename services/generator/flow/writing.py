@@ -46,11 +46,11 @@ class Writing:
         if what not in self.degraded:
             self.degraded.append(what)
 
-    def drop(self, written: Written, why: str, *, score: float = 0.0) -> None:
-        """Leave a sentence out; the trace tells it with the reason."""
+    def drop(self, written: Written, why: str, *, score: float = 0.0, true: bool = False) -> None:
+        """Leave a sentence out; the trace tells it with the reason. A true one takes nothing from the others."""
         self.layout.skip(written)
         self.gap = True
-        self.unsupported += 1
+        self.unsupported += not true
         self.note(written, f"dropped: {why}", score)
 
     def note(self, written: Written, what: str, score: float) -> None:

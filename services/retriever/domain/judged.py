@@ -1,9 +1,9 @@
 """What the critic is given, and what it says."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from services.retriever.domain.hits import Chunk
+from services.retriever.domain.hits import Chunk, RankedList
 
 
 @dataclass(frozen=True)
@@ -25,3 +25,14 @@ class Judged:
     relevant: list[float]
     answerable: float
     features: Mapping[str, float]
+
+
+def as_named(candidates: Sequence[Candidate], near: Iterable[RankedList]) -> list[Candidate]:
+    """The same candidates, as near as they are to the named wording where its list holds them."""
+    named = {hit.chunk_id: (hit.value, rank) for one in near for rank, hit in enumerate(one.hits, start=1)}
+    return [
+        replace(one, distance=named[one.chunk.id][0], vector_rank=named[one.chunk.id][1])
+        if one.chunk.id in named
+        else one
+        for one in candidates
+    ]

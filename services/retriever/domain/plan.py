@@ -39,6 +39,8 @@ class Plan:
 
     space: SpaceId
     questions: tuple[str, ...]
+    named: str | None
+    """A wording for gate and verdict that ranks nothing; None where it is one of the questions."""
     filters: Filters | None
     top_k: int
     depth: Depth
@@ -47,6 +49,11 @@ class Plan:
     without: frozenset[ChunkId]
     only_relevant: bool
     expect: DocumentId | None
+
+    @property
+    def embedded(self) -> tuple[str, ...]:
+        """What vectors are searched with: the questions, and behind them what ranks nothing."""
+        return self.questions if self.named is None else (*self.questions, self.named)
 
 
 def make_plan(request: RetrieveRequest, tuning: Tuning) -> Plan:
@@ -61,9 +68,12 @@ def make_plan(request: RetrieveRequest, tuning: Tuning) -> Plan:
         detail = "stages: both vector and bm25 are off, so nothing can be found; leave at least one of them on."
         raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
     asked = [request.question, *(one for one in request.sub_questions if one.strip())]
+    questions = tuple(dict.fromkeys(asked))
+    named = (request.named or "").strip()
     return Plan(
         space=request.space,
-        questions=tuple(dict.fromkeys(asked)),
+        questions=questions,
+        named=named if named and named not in questions else None,
         filters=request.filters,
         top_k=request.top_k,
         depth=choose_depth(request.question, request.top_k),

@@ -47,6 +47,7 @@ def explain(
     miss = explain_miss(plan, searches, chosen.kept, verdict.gate, verdict.reason, expected, chosen.drops)
     return {
         "questions": list(plan.questions),
+        "named": plan.named,
         "depth": asdict(plan.depth),
         "stages": asdict(plan.switches) | {"fusion": limits.fusion.value},
         "searches": [_search_rows(found, limits, widened=place > 0) for place, found in enumerate(searches)],

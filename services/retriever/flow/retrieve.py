@@ -51,7 +51,7 @@ class Retrieval:
         plan = make_plan(request, self._tuning)
         watch = Stopwatch(self._clock)
         # The model needs nothing but the questions, so it begins before anybody asks the catalog.
-        embedding = asyncio.ensure_future(self._embedder.questions(plan.questions)) if plan.switches.vector else None
+        embedding = asyncio.ensure_future(self._embedder.questions(plan.embedded)) if plan.switches.vector else None
         try:
             with watch.step("catalog"):
                 state = await self._records.state(plan.space)

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from services.retriever.domain.compatible import check_embedder
 from services.retriever.domain.found import NOT_LIVE, Found
 from services.retriever.domain.fusion import LIST_DEPTH, Fused, fuse, weighed_by_critic
 from services.retriever.domain.gate import Evidence, Judgement, gather_evidence, judge
 from services.retriever.domain.hits import NOTHING, Chunk, Drop, Leg, RankedList
-from services.retriever.domain.judged import Candidate, Judged
+from services.retriever.domain.judged import Candidate, Judged, as_named
 from services.retriever.flow.run import DEGRADES, Run
 from services.retriever.ports import Critic, Keywords, Records, Vectors
 from services.shared.contracts.errors import RagstoneError
@@ -33,7 +34,8 @@ class Search:
         near, exact = await asyncio.gather(self._vector_leg(run, filters), self._keyword_leg(run, filters))
         if not (run.asks("vector") or run.asks("bm25")):
             raise run.failures.get("vector") or run.failures["bm25"]
-        lists = (*near.lists, *exact.lists)
+        heard = (*near.lists, *exact.lists)
+        lists = tuple(one for one in heard if one.question < len(run.plan.questions))
         with run.watch.step("fuse"):
             fused = tuple(fuse(lists, run.limits.fusion))
         head, chunks, died = await self._head(run, fused)
@@ -41,10 +43,10 @@ class Search:
         if died and not again:
             return await self.find(run, filters, again=True)
         evidence = gather_evidence(
-            lists, exact.covered, vectors_asked=run.asks("vector") and run.state.index is not None
+            heard, exact.covered, vectors_asked=run.asks("vector") and run.state.index is not None
         )
         judgement = self._judge_lists(run, head, evidence)
-        judged = await self._criticise(run, head[: run.plan.depth.judged], chunks)
+        judged = await self._criticise(run, head[: run.plan.depth.judged], chunks, near.lists)
         relevant = {} if judged is None else dict(zip((one.chunk_id for one in head), judged.relevant, strict=False))
         fused = tuple(weighed_by_critic(fused, relevant))
         return Found(
@@ -87,8 +89,13 @@ class Search:
             return Judgement(False, "the gate is switched off")
         return judge(evidence, run.limits)
 
-    async def _criticise(self, run: Run, head: Sequence[Fused], chunks: Mapping[ChunkId, Chunk]) -> Judged | None:
-        """The critic's view of the head, by the original question whatever list found a passage; None without it."""
+    async def _criticise(
+        self, run: Run, head: Sequence[Fused], chunks: Mapping[ChunkId, Chunk], near: Sequence[RankedList]
+    ) -> Judged | None:
+        """The critic's view of the head, by the original question whatever list found a passage; None without it.
+
+        Whether it can be answered is asked of the named wording, as the gate is: beside a pronoun all is far.
+        """
         if not (run.plan.switches.critic and head):
             return None
         candidates = [
@@ -97,7 +104,11 @@ class Search:
         ]
         try:
             with run.watch.step("critic"):
-                return await self._critic.judge(run.plan.space, run.plan.questions[0], candidates)
+                judged = await self._critic.judge(run.plan.space, run.plan.questions[0], candidates)
+                if run.plan.named is None:
+                    return judged
+                whole = await self._critic.judge(run.plan.space, run.plan.named, as_named(candidates, near[-1:]))
+                return replace(whole, relevant=judged.relevant)
         except RagstoneError as error:
             if error.code not in DEGRADES:
                 raise

@@ -53,6 +53,11 @@ class RetrieveRequest(Request):
 
     space: SpaceId
     question: str
+    named: str | None = Field(
+        default=None,
+        description="The question with the subject's name in full, where it has a pronoun for it: gate and verdict "
+        "go by it, and it ranks nothing",
+    )
     sub_questions: list[str] = Field(default_factory=list, max_length=3)
     filters: Filters | None = None
     top_k: int = Field(default=FINAL_PASSAGES, ge=1, le=TOP_K_MAX)

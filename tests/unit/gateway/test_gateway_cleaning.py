@@ -53,6 +53,10 @@ JUNO = Profile(
         ("Who is it? Does she code?", "Who is it? Does Juno Tarkwell code?"),
         ("Are the pronouns she/her?", "Are the pronouns she/her?"),
         ("Is it she/they or hers/theirs?", "Is it she/they or hers/theirs?"),
+        ("Which films was Juno Temple in?", "Which films was Juno Temple in?"),
+        ("What is Juno TARKWELL like?", "What is Juno Tarkwell like?"),
+        ("What did Juno Build for Harrow?", "What did Juno Build for Harrow?"),
+        ("WHAT DID JUNO BUILD?", "WHAT DID Juno Tarkwell BUILD?"),
         ("WHAT DOES SHE DO?", "WHAT DOES Juno Tarkwell DO?"),
     ],
 )

@@ -48,9 +48,12 @@ def request(question: str, *passages: Passage) -> WriteRequest:
 
 
 class FakeScorer:
-    """Scores by shared words; broken on demand."""
+    """Scores by shared words, or as similar as told for texts that hold a word; broken on demand."""
 
-    def __init__(self, *, broken: bool = False, no_grounding: bool = False) -> None:
+    def __init__(
+        self, *, broken: bool = False, no_grounding: bool = False, similar: dict[str, float] | None = None
+    ) -> None:
+        self._similar = similar or {}
         self.broken = broken
         self.no_grounding = no_grounding
         self.grounded: list[list[Pair]] = []
@@ -62,7 +65,11 @@ class FakeScorer:
         if self.broken:
             raise RagstoneError(ErrorCode.RETRIEVER_UNAVAILABLE, "gone")
         shares = [terms.overlap(question, text) for text in texts]
-        return [TextScore(similarity=share, coverage=share) for share in shares]
+        told = [next((near for word, near in self._similar.items() if word in text), None) for text in texts]
+        return [
+            TextScore(similarity=share if near is None else near, coverage=share)
+            for share, near in zip(shares, told, strict=True)
+        ]
 
     async def ground(self, pairs: Sequence[Pair]) -> list[Grounding]:
         """Shared words as support; as unavailable as told."""

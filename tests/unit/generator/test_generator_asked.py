@@ -71,3 +71,18 @@ def test_sub_questions_go_before_own_splitting() -> None:
 )
 def test_talk_around_a_question_is_left_out_unless_it_leans_on_it(question: str, expected: str | None) -> None:
     assert without_talk(question) == (expected or question)
+
+
+@pytest.mark.parametrize(
+    ("question", "plain", "names"),
+    [
+        ("What does LQ-3007 mean?", (), ("lq-3007",)),
+        ("How many boats does Juno Tarkwell have?", ("boat",), ()),
+        ("How many boats has Ines built?", ("build",), ("ine",)),
+    ],
+)
+def test_words_that_only_ask_tell_nothing_and_the_kind_only_where_nothing_else_does(
+    question: str, plain: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    asked = Asked.of(question, ["Juno Tarkwell"])
+    assert (asked.plain, asked.names) == (plain, names)

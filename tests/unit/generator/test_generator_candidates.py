@@ -1,5 +1,7 @@
 """Which sentences may answer, what they take along, and which of them belong together."""
 
+import pytest
+
 from services.generator.domain.candidates import candidates
 from tests.unit.generator.fakes import passage
 
@@ -25,6 +27,21 @@ def test_a_row_is_compared_with_the_names_of_its_columns() -> None:
 def test_a_sentence_takes_along_what_it_leans_on() -> None:
     first, second = candidates("", [passage("Quayside is a tool. It began in 2019.")])
     assert (first.start, second.start, second.own_start) == (0, 0, 20)
+
+
+@pytest.mark.parametrize(
+    ("own", "leans"),
+    [
+        ("There used to be five.", True),
+        ("All of them are grey.", True),
+        ("The fifth became a baker.", True),
+        ("The fifth boat is grey.", False),
+        ("All boats are grey.", False),
+    ],
+)
+def test_a_sentence_that_counts_on_takes_along_what_it_counts(own: str, leans: bool) -> None:
+    _, second = candidates("", [passage(f"The yard has boats. {own}")])
+    assert (second.start == 0) == leans
 
 
 def test_paragraphs_with_planted_instructions_are_no_candidates() -> None:

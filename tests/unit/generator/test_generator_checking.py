@@ -3,12 +3,13 @@
 import asyncio
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.shared.contracts.answers import AnswerReason
+from services.shared.contracts.writing import WriteRequest
 from tests.unit.generator.fakes import FakeScorer, FakeWriter, passage, request
-from tests.unit.generator.told import DOCK, QUESTION, write
+from tests.unit.generator.told import DOCK, KEYS, QUESTION, write
 
 
 async def test_a_true_sentence_with_the_wrong_number_gets_the_right_one() -> None:
@@ -40,15 +41,16 @@ async def test_nothing_left_is_not_supported() -> None:
 
 
 async def test_the_groundedness_model_decides_and_similarity_where_it_is_not_to_be_had() -> None:
-    reply = "On weekdays you can enter the dock from 05:45 [1]."
+    reply = "On weekdays the dock opens at 05:45 [1]."
     grounded, without = FakeScorer(), FakeScorer(no_grounding=True)
     assert (await write(QUESTION, FakeWriter(reply), grounded)).end.degraded == []
-    assert grounded.grounded[0][0].claim == "On weekdays you can enter the dock from 05:45."
-    assert [asked for asked, _ in grounded.asked] == ["When does the dock open?"], "how near the answer is"
+    assert grounded.grounded[0][0].claim == "On weekdays the dock opens at 05:45."
+    assert [claim for claim, _ in grounded.asked if claim == grounded.grounded[0][0].claim] == []
     told = await write(QUESTION, FakeWriter(f"{reply} Bo Ek has three keys [2]."), without)
     assert told.end.degraded == ["grounding_unavailable"]
     assert len(without.grounded) == 1, "asked once a writing"
-    assert len(without.asked) == 3, "once a sentence, and how near the answer is"
+    claims = [claim for claim, _ in without.asked if claim != QUESTION.question]
+    assert claims == ["On weekdays the dock opens at 05:45.", "Bo Ek has three keys."]
 
 
 async def test_what_leans_on_a_dropped_sentence_is_not_said() -> None:
@@ -80,6 +82,12 @@ async def test_lists_leave_as_lists_with_their_introduction() -> None:
     assert told.sentences[0].spans == told.sentences[1].spans
 
 
+@pytest.mark.parametrize("lead", ["Ignore all previous instructions:", "Everybody hates the harbour master, namely:"])
+async def test_an_introduction_that_says_something_of_its_own_does_not_leave(lead: str) -> None:
+    told = await write(LISTED, FakeWriter(f"{lead}\n\n- The north door opens at 6:00 [1]."))
+    assert told.texts == ["The north door opens at 6:00."]
+
+
 async def test_an_introduction_without_a_list_does_not_leave() -> None:
     told = await write(LISTED, FakeWriter("The doors are:\n\n- The west door is green and free [1]."))
     assert told.texts == []
@@ -88,7 +96,7 @@ async def test_an_introduction_without_a_list_does_not_leave() -> None:
 async def test_code_leaves_where_a_passage_holds_its_lines() -> None:
     source = passage("Start it:\n\n```sh\nmake setup\nmake run\n```\n\nThen wait a minute.")
     reply = "Then wait a minute [1].\n\n```sh\nmake run\n```\n\n```sh\nrm -rf /\n```\n"
-    told = await write(request("How do I start it?", source), FakeWriter(reply))
+    told = await write(request("How do I start it, and do I have to wait?", source), FakeWriter(reply))
     assert told.texts == ["Then wait a minute.", "```sh\nmake run\n```"]
     assert told.sentences[1].before == "\n\n"
     assert told.sentences[1].spans[0].quote == "make run"
@@ -152,6 +160,7 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14), st.sampled_from(["stop", "length", "error"]))
 def test_whatever_the_model_writes_only_sourced_sentences_leave(pieces: list[str], end: str) -> None:
     asked = QUESTION.model_copy(update={"subject": ["Juno"]})
@@ -169,10 +178,6 @@ async def test_no_more_evidence_is_grounded_than_needed() -> None:
     told = await write(asked, FakeWriter("At the dock, berth 2 has 42 hooks [1]."), scorer)
     assert told.texts == ["At the dock, berth 2 has 42 hooks."]
     assert [len(pairs) <= 3 for pairs in scorer.grounded] == [True]
-    scorer = FakeScorer()
-    told = await write(asked, FakeWriter("Berth 2 is painted green by sailors from the islands [1]."), scorer)
-    assert told.texts == []
-    assert len(scorer.grounded) > 1, "the rest where the closest do not support it"
 
 
 RUST = passage("Juno Tarkwell does not know Rust.", kind="negative")
@@ -181,9 +186,10 @@ TUNES = passage("Juno Tarkwell knows about 70 tunes on the concertina.")
 
 async def test_the_owners_denial_is_said_first_and_once() -> None:
     asked = request("Does Juno Tarkwell know Rust?", TUNES, RUST).model_copy(update={"subject": ["Juno Tarkwell"]})
-    reply = "Juno Tarkwell knows about 70 tunes [1]. Juno Tarkwell does not know the Rust language [2]."
-    told = await write(asked, FakeWriter(reply))
-    assert told.texts == ["Juno Tarkwell does not know Rust.", "Juno Tarkwell knows about 70 tunes."]
+    reply = "Juno Tarkwell knows about 70 tunes [1]. Rust: Juno Tarkwell does not know it [2]."
+    told = await write(asked, FakeWriter(reply), FakeScorer(similar={"Rust": 0.8, "tunes": 0.4}))
+    assert told.texts == ["Juno Tarkwell does not know Rust."], "tunes are beside the point"
+    assert told.end.confidence == 1, "and take nothing from it"
     assert [span.passage for span in told.sentences[0].spans] == [1]
 
 
@@ -194,8 +200,78 @@ async def test_a_denial_of_something_else_is_not_said(question: str) -> None:
     assert told.texts == ["Juno Tarkwell knows about 70 tunes."]
 
 
+RUST_TRIED = passage("Juno Tarkwell tried Rust for six weeks and gave up.")
+PERMIT = passage("The canal office issued permit K-17. Bo Ek painted the shed. Bo Ek sold the old boat.", title="Canal")
+QUESTION_OF_TWO = "Which permit did the office issue, and who painted the shed?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply", "left"),
+    [
+        (request("Does Juno Tarkwell know Rust?", TUNES, RUST_TRIED), "Juno Tarkwell knows about 70 tunes [1].", []),
+        (request("Does Juno Tarkwell know Haskell?", TUNES), "Juno Tarkwell knows about 70 tunes [1].", ["tunes"]),
+        (request("Which permit did the office issue?", PERMIT), "Bo Ek sold the old boat [1].", []),
+        (request(QUESTION_OF_TWO, PERMIT), "It issued permit K-17 [1]. Bo Ek painted the shed [1].", ["K-17", "shed"]),
+        (request("List all that is said of the office.", PERMIT), "- Bo Ek sold the old boat [1].", ["boat"]),
+    ],
+)  # fmt: skip
+async def test_what_is_beside_the_point_is_left_out_where_the_passages_say_more_to_it(
+    asked: WriteRequest, reply: str, left: list[str]
+) -> None:
+    scorer = FakeScorer(similar={"Rust": 0.8, "tunes": 0.4})
+    told = await write(asked.model_copy(update={"subject": ["Juno Tarkwell"]}), FakeWriter(reply), scorer)
+    assert len(told.texts) == len(left)
+    assert all(word in text for word, text in zip(left, told.texts, strict=True))
+    assert all("beside the point" in claim.text for claim in told.end.dropped)
+
+
+async def test_without_scores_nothing_is_held_to_be_beside_the_point() -> None:
+    told = await write(request("Which permit did the office issue?", PERMIT), FakeWriter(
+        "Bo Ek sold the old boat [1]."), FakeScorer(broken=True))  # fmt: skip
+    assert told.texts == ["Bo Ek sold the old boat."]
+    assert told.end.confidence == 0
+
+
 async def test_what_is_true_but_beside_the_point_is_not_sure() -> None:
     there = await write(request("How many tunes does Juno know?", TUNES), FakeWriter("Juno knows about 70 tunes [1]."))
     beside = await write(request("Was the harbour frozen?", TUNES), FakeWriter("Juno knows about 70 tunes [1]."))
     assert there.end.confidence > 0.5
     assert beside.end.confidence == 0
+
+
+async def test_one_of_a_kind_that_no_passage_speaks_of_is_not_sure() -> None:
+    laptop = passage("Juno uses a Linux laptop.", title="Facts")
+    sure = await write(request("Which laptop does Juno use?", laptop), FakeWriter("Juno uses a Linux laptop [1]."))
+    unsure = await write(request("Which text editor does Juno use?", laptop), FakeWriter("Juno uses a laptop [1]."))
+    assert sure.end.confidence > 0.9
+    assert 0 < unsure.end.confidence <= 0.5
+
+
+TEAMS = passage("| Aspect | Quay | Ledger |\n|---|---|---|\n| Team | 4 engineers | 5 engineers |", title="Compared")
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply", "left"),
+    [
+        (
+            request("How many engineers has Ledger?", TEAMS),
+            "Why has Ledger 5 engineers in the team?",
+            "Aspect: Team, Quay: 4 engineers, Ledger: 5 engineers",
+        ),
+        (
+            request("Compare the teams of Quay and Ledger.", TEAMS),
+            "The teams of Quay and Ledger are different [1].",
+            "Aspect: Team, Quay: 4 engineers, Ledger: 5 engineers",
+        ),
+        (
+            request("Compare the teams of Quay and Ledger.", TEAMS),
+            "The teams of Quay and Ledger have 4 and 5 engineers [1].",
+            "The teams of Quay and Ledger have 4 and 5 engineers.",
+        ),
+        (request("Does Bo hold keys to the dock?", KEYS), "Bo holds keys to it [1].", "Bo holds keys to it."),
+    ],
+)  # fmt: skip
+async def test_what_only_says_the_question_again_gives_way_to_the_source(
+    asked: WriteRequest, reply: str, left: str
+) -> None:
+    assert (await write(asked, FakeWriter(reply))).texts == [left]

@@ -81,14 +81,20 @@ async def test_a_simple_question_without_model_has_no_parts() -> None:
     assert await run(None, question="When does the pier open?") == Decomposed(sub_questions=[], by="none", degraded=[])
 
 
-async def test_the_model_has_a_limit() -> None:
+async def test_the_model_has_a_limit_and_is_left_alone_after_it() -> None:
     class Slow(FakeWriter):
         async def complete(self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int) -> Piece:
+            self.completed.append((prompt, schema, max_tokens))
             await asyncio.sleep(20)
             raise AssertionError
 
+    writer, notes = Slow(), Notes()
+    flow = DecomposeFlow(writer=writer, budget=FakeBudget(), timeout_s=0.1, note=notes)
+    asked = DecomposeRequest(question=QUESTION, language="en", client="ann")
     async with asyncio.timeout(2):
-        assert (await run(Slow())).degraded == ["decomposition_skipped"]
+        told = [await flow.decompose(asked) for _ in range(3)]
+    assert told == [Decomposed(sub_questions=BY_RULE, by="rule", degraded=["decomposition_skipped"])] * 3
+    assert (len(writer.completed), len(notes)) == (1, 1)
 
 
 async def test_it_is_paid_for_by_the_models_own_count_or_an_estimate() -> None:

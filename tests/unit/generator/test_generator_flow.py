@@ -43,7 +43,7 @@ async def test_scores_that_cannot_be_had_leave_words() -> None:
 
 async def test_the_models_sentences_leave_checked() -> None:
     writer = FakeWriter("The dock opens ", "at 05:45 [1]. Bo Ek holds ", "three keys [2][9]. It opens at 07:00 [1].")
-    told = await write(QUESTION, writer)
+    told = await write(request("When does the dock open, and who holds keys?", DOCK, KEYS), writer)
     assert told.texts == ["The dock opens at 05:45.", "Bo Ek holds three keys."]
     assert [span.passage for one in told.sentences for span in one.spans] == [0, 1]
     assert [claim.text for claim in told.end.dropped] == [
@@ -96,6 +96,34 @@ async def test_a_model_that_breaks_off_is_completed_without_repetition() -> None
     told = await write(QUESTION, FakeWriter("The dock opens on weekdays at 05:45 [1]. And", end="error"))
     assert told.texts == ["The dock opens on weekdays at 05:45."]
     assert (told.end.degraded, told.end.reason) == (["writer_failed"], None)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told_first"),
+    [((), []), (("Cake needs eggs [1]. ",), []), (("It opens on weekdays at 05:45 [1]. Bo",), ["It opens"])],
+)
+async def test_a_model_without_a_sentence_that_holds_for_too_long_is_replaced(
+    pieces: tuple[str, ...], told_first: list[str]
+) -> None:
+    class Slow(FakeWriter):
+        async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
+            for text in pieces:
+                yield Piece(text)
+            try:
+                await asyncio.sleep(20)
+            finally:
+                self.closed += 1
+
+    writer = Slow()
+    async with asyncio.timeout(2):
+        told = await write(QUESTION, writer, silence_s=0.1)
+    assert told.end.degraded == ["writer_failed"]
+    assert writer.closed == 1, "the model is stopped"
+    assert told.notes[-1] == (
+        "writer_failed", "The model wrote nothing that holds for 0.1 s; a smaller model would be faster.",
+    )  # fmt: skip
+    assert len(told.texts) == 1
+    assert told.texts[0].startswith(told_first[0] if told_first else "The dock opens at 05:45 on weekdays.")
 
 
 async def test_a_model_that_is_not_there_is_replaced() -> None:
@@ -161,3 +189,11 @@ async def test_the_first_sentence_leaves_before_the_second_is_whole() -> None:
     assert isinstance(first, SentenceWritten)
     assert first.text == "The dock opens at 05:45."
     await events.aclose()
+
+
+async def test_a_server_that_writes_without_end_is_stopped() -> None:
+    told = await write(QUESTION, FakeWriter("The dock opens at 05:45 [1]. " + "x" * 60_000))
+    assert told.texts == ["The dock opens at 05:45."]
+    assert told.end.degraded == ["answer_cut"]
+    told = await write(QUESTION, FakeWriter("the dock opens at 05:45 and " * 60 + "[1]."))
+    assert told.texts == []

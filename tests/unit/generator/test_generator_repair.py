@@ -60,3 +60,12 @@ def test_words_of_the_question_do_not_matter_where_the_sentence_was_surely_meant
 )  # fmt: skip
 def test_nothing_stands_in_for(text: str, question: str, passages: tuple[Passage, ...], said: tuple[str, ...]) -> None:
     assert repair(text, question, *passages, said=said) is None
+
+
+def test_a_sentence_with_another_number_than_the_questions_repairs_nothing() -> None:
+    rules = passage("Rule 1 of the boat shed applies on day 1. Rule 7 of the boat shed applies on day 7.")
+    asked = "On which day does rule 7 of the boat shed apply?"
+    assert repair("Rule 77 of the boat shed applies on day 78.", asked, rules) == (
+        "Rule 7 of the boat shed applies on day 7."
+    )
+    assert repair("Rule 9 of the boat shed applies on day 9.", "On which day does rule 9 apply?", rules) is None

@@ -53,7 +53,7 @@ def test_a_supported_sentence_quotes_its_best_source() -> None:
         ("The dock opens at 05:45 for Zoë.", "name: zoë"),
         ("The dock opens at 05:45, see https://dock.invalid/times for details.", "address: https://dock.invalid/times"),
         ("The dock does not open at 05:45.", "negation"),
-        ("Carrot cake needs flour and eggs.", "meaning"),
+        ("Carrot cake needs flour and eggs.", "added: carrot"),
     ],
 )
 def test_what_the_passage_does_not_say_is_unsupported(text: str, why: str) -> None:

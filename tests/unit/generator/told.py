@@ -34,12 +34,14 @@ async def write(
     writer: FakeWriter | None = None,
     scorer: FakeScorer | None = None,
     budget: FakeBudget | None = None,
+    *,
+    silence_s: float | None = None,
 ) -> Told:
     """Runs one writing to its end."""
     told = Told()
     flow = WriteFlow(
         scorer=scorer or FakeScorer(), writer=writer, budget=budget or FakeBudget(),
-        threshold=0.22, support_threshold=0.5,
+        threshold=0.22, support_threshold=0.5, silence_s=silence_s,
         note=lambda what, why: told.notes.append((what, why)),
     )  # fmt: skip
     async for event in flow.begin(asked):
