@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 from services.gateway.domain.citations import Numbering, Quoted
 from services.gateway.domain.layout import placed, with_markers
+from services.gateway.domain.topics import closest_topics
 from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, Claim, WriterModel
 from services.shared.contracts.profile import FixedTexts
 from services.shared.contracts.search import IndexState, Passage, SearchResponse, Verdict
 from services.shared.contracts.writing import WritingDone
-
-TOPICS = 3
-"""How many of the closest topics an abstention names."""
 
 NO_WRITER = WriterModel(writer="none", name=None)
 """Who wrote an answer that nobody was asked to write."""
@@ -131,7 +129,7 @@ def _outcome(answered: bool, reason: AnswerReason | None) -> tuple[AnswerStatus,
 
 def abstention(text: str, topics_intro: str, passages: Sequence[Passage]) -> str:
     """The fixed text, and below it the titles of the nearest passages, one a line."""
-    topics = list(dict.fromkeys(passage.title for passage in passages))[:TOPICS]
+    topics = closest_topics(passages)
     if not topics:
         return text
     return "\n".join([text, "", topics_intro, *(f"- {topic}" for topic in topics)])

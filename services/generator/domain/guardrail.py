@@ -1,12 +1,13 @@
 """Tells a statement of the assistant about itself, or its unwillingness, from an ordinary sentence.
 
 Only the first person counts and quotations do not, so that "I cannot recommend it enough" and a quoted
-"I am sorry, the pool is closed" stay what they are: content. The same holds for instructions to an assistant that
-somebody planted in a document.
+"I am sorry, the pool is closed" stay what they are: content.
 """
 
 import re
 from collections.abc import Sequence
+
+from services.generator.domain.orders import planted as planted
 
 _MACHINE = (
     r"(?:an? )?(?:\w+ ){0,2}?(?:AI(?: \w+)?|artificial intelligence|(?:large )?language model|chat ?bot"
@@ -66,33 +67,6 @@ _NOT_KNOWN = re.compile(
     r"|I (?:do not|don't) (?:know|have (?:any |enough )?information)|no information\b))",
     re.IGNORECASE,
 )
-_ORDERS = (
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{0,30}\b(?:previous|prior|above|earlier|preceding|all|any|your"
-    r"|these|the)\b[^.!?]{0,30}\b(?:instructions?|rules|prompts?|directions|guidelines|context|constraints)\b",
-    r"\b(?:ignore|forget) everything (?:above|before|you)",
-    r"\byou are now (?:an? |the )?(?:AI|assistant|bot|chat ?bot|unrestricted|free (?:of|from)"
-    r"|in (?:developer|debug) mode|(?-i:[A-Z]{2,}|[A-Z]\w*[A-Z]\w*))\b",
-    r"\byou are (?-i:[A-Z])\w+ now\b",
-    r"\bfrom now on,? you (?:are|will|must|shall|answer)\b",
-    r"\b(?:pretend|act as if|imagine) (?:to be|you are|that you are)\b",
-    r"\byou (?:must|will|shall|always)? ?(?:speak|answer|respond|reply|act)(?: every| all| any)?(?: questions?)?"
-    r" (?:as|with) ",
-    r"\b(?:reply|respond|answer)(?: only| exactly| solely)? with\b"
-    r"(?=[^.!?]{0,20}[\"'“‘«]| the (?:word|phrase|text)| only\b)",
-    r"(?:^\W*|[.!?:,] |\b(?:and|then|just|only|please|instead) )(?:say|write|output|print|repeat)(?: only| exactly)?:? "
-    r"(?:[\"'“‘]|the (?:following )?(?:words?|phrase|sentence)\b)",
-    r"\b(?:reveal|print|show|repeat|output|leak|tell (?:me|us|the user))\b[^.!?]{0,30}"
-    r"\b(?:system prompt|your (?:prompt|instructions|rules))\b",
-    r"\b(?:new|updated|important|system) (?:rules?|instructions?)(?: for (?:the )?(?:AI|assistant|model|bot))?:",
-    r"\[/?(?:SYSTEM|INST)\]|<\|\w+\|>|</?(?:passages?|system)>",
-    r"(?:^|<!--)\W*(?:SYSTEM|ASSISTANT|AI)\s*(?:NOTE|MESSAGE|PROMPT|OVERRIDE)?\s*:",
-    r"\b(?:AI|language) (?:model|assistant)s?,? (?:must|should now|please|you)\b",
-    r"\bdo not (?:tell|inform|mention (?:this|it) to) the (?:user|visitor)\b|\bdo not cite this\b",
-    r"\b(?:jailbreak|developer mode)\b[^.!?]*\b(?:enabled|activated|on)\b",
-    r"\b(?:ignoriere|vergiss)\b[^.!?]{0,30}\b(?:Anweisungen|Regeln|alles)\b",
-)
-_TO_AN_ASSISTANT = re.compile("|".join(_ORDERS), re.IGNORECASE)
-_REPORTED = re.compile(r"\b(?:says?|said|wrote|writes|reads?|called|such as|like|prompts?|injection|attack\w*)\b", re.I)
 _FIRST_PERSON = re.compile(
     r"(?:^\W*|[,;:—–] |\b(?:and|but|because|that|when|where|while|since|so|as) )"
     r"(?:I(?='(?:m|ve|d|ll)\b| [a-z])|[Mm]y (?=[a-z]))"
@@ -100,7 +74,8 @@ _FIRST_PERSON = re.compile(
 """At the head of a clause: "Why I Write" in the middle of a sentence is the title of something."""
 _OWN_VOICE = re.compile(
     r"\bI(?:'m| am)? (?:(?:do not|don't|did not|didn't|cannot|can't|could not|couldn't|can only) (?:know|find|see|have"
-    r"|say|tell|answer|quote)|found|hope|recommend|suggest|sorry|afraid|glad|happy)\b",
+    r"|say|tell|answer|quote)|found|hope|recommend|suggest|sorry|afraid|glad|happy)\b"
+    r"|\bI (?:cannot|can't|could not|couldn't) (?:recommend|praise|stress|emphasi[sz]e|thank)\b[^.!?]{1,80}\benough\b",
     re.IGNORECASE,
 )
 _LEAK_WORDS = 6
@@ -138,18 +113,6 @@ def leaks(text: str, rules: str, given: str) -> bool:
     secret, public = f" {' '.join(_plain_words(rules))} ", f" {' '.join(_plain_words(given))} "
     runs = (f" {' '.join(said[at : at + size])} " for at in range(len(said) - size + 1))
     return any(run in secret and run not in public for run in runs)
-
-
-def planted(text: str) -> bool:
-    """Whether a document's sentence is an instruction to an assistant, such as "ignore all previous instructions".
-
-    A text that only reports such words in quotation marks is content.
-    """
-    plain = text.replace("’", "'").replace("‘", "'")
-    if not _TO_AN_ASSISTANT.search(plain):
-        return False
-    unquoted = _QUOTED.sub('""', plain)
-    return _TO_AN_ASSISTANT.search(unquoted) is not None or not _REPORTED.search(unquoted)
 
 
 def _unquoted(text: str) -> str:

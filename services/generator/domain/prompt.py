@@ -1,8 +1,8 @@
 """The prompt of a language model: rules, an example, fenced passages, question; fitted to the window.
 
 A passage cannot leave its fence: inside, every form of the fence's tag and the control marks of common chat
-templates (a server may read them as marks wherever they stand) lose their opening sign. A paragraph that gives the
-assistant orders is not even shown to it.
+templates (a server may read them as marks wherever they stand) lose their opening sign. A paragraph or a heading that
+gives the assistant orders is not even shown to it.
 """
 
 import math
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.generator.domain.trusted import without_planted
+from services.generator.domain.trusted import trusted_heading, without_planted
 from services.shared.contracts.search import Passage
 
 UNKNOWN = "NOT IN THE PASSAGES"
@@ -153,9 +153,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def _fenced(number: int, passage: Passage) -> str:
-    path = [part for part in passage.section.split(" > ") if part]
-    title = " > ".join([passage.title, *path] if passage.title and path[:1] != [passage.title] else path)
-    heading = _one_line(defused(title)).replace('"', "'").replace(">", "›")
+    heading = _one_line(defused(trusted_heading(passage.title, passage.section))).replace('"', "'").replace(">", "›")
     says = ' says="not"' if passage.kind == "negative" else ""
     text = defused(without_planted(passage.text))
     return f'<passage n="{number}" from="{heading}"{says}>\n{text}\n</passage>'

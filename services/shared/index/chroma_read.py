@@ -21,7 +21,7 @@ AT_LEAST = 100
 BATCH = 1000
 """Vectors read in one request."""
 
-PAUSES_S = (0.0, 0.1, 0.4, 1.0)
+PAUSES_S = (0.0, 0.1, 0.2, 0.4, 0.8, 1.0)
 """Waits before an operation is tried again after the server failed in it; a broken connection is replaced at once."""
 
 Vectors = NDArray[np.float32]
@@ -142,7 +142,6 @@ class VectorReader:
                 # Deleted, and perhaps made again by another process, since it was looked up.
                 log.warning("vector_collection_gone", collection=self._index.collection)
                 self._collection_id, failure = None, error
-                continue
             except ChromaShakyError as error:
                 # A collection that is just being deleted fails in its own ways; it is looked up anew as well.
                 self._collection_id, failure = None, error

@@ -1,19 +1,19 @@
 """The extractive writer chooses the right sentences, or none."""
 
-from collections.abc import Sequence
 from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.generator.domain import extractive, terms
+from services.generator.domain import extractive
 from services.generator.domain.asked import Asked
 from services.generator.domain.candidates import MAX_CANDIDATES, candidates
 from services.generator.domain.extractive import LEXICAL, SCORED, Choice, Part, choose
 from services.generator.domain.hints import kind_hint
 from services.generator.domain.signals import Doubt, Fit, doubt
-from services.shared.contracts.search import Passage, TextScore
+from services.shared.contracts.search import TextScore
+from tests.unit.generator.asking import ask, texts
 from tests.unit.generator.fakes import passage
 
 TIDEGATE = passage(
@@ -22,28 +22,6 @@ TIDEGATE = passage(
     title="tidegate",
 )
 RULES = passage("\n\n".join(f"Rule {n} of the boat shed applies on day {n}." for n in range(1, 40)), title="Boat shed")
-
-
-def ask(
-    question: str,
-    *passages: Passage,
-    threshold: float = extractive.THRESHOLD,
-    parts: Sequence[str] = (),
-    subject: Sequence[str] = (),
-) -> Choice:
-    """Chooses with scores made of shared words."""
-    found = candidates(question, passages)
-    told = []
-    for one in parts or [question]:
-        asked = Asked.of(one, subject)
-        shares = [terms.overlap(asked.text, candidate.scored) for candidate in found]
-        told.append(Part(asked, [TextScore(similarity=share, coverage=share) for share in shares]))
-    return choose(told, passages, found, threshold=threshold)
-
-
-def texts(choice: Choice) -> list[str]:
-    """What a reader sees."""
-    return [one.text for one in choice.sentences]
 
 
 def test_the_best_sentence_is_quoted_exactly() -> None:
@@ -94,60 +72,6 @@ def test_every_part_of_a_question_gets_its_sentence() -> None:
 def test_the_subjects_name_tells_no_sentence_from_another() -> None:
     text = passage("Juno Tarkwell likes boats. Juno Tarkwell plays chess. The pay of Juno Tarkwell is not published.")
     assert texts(ask("What pay does Juno Tarkwell have?", text, subject=["Juno Tarkwell"]))[0].startswith("The pay")
-
-
-STEPS = passage("To open the lock:\n\n1. Ring the bell.\n2. Close the gates.\n3. Fill the chamber.", title="Lock")
-
-
-def test_a_sentence_that_announces_a_list_brings_it_along() -> None:
-    choice = ask("How do I open the lock?", STEPS)
-    assert texts(choice) == ["To open the lock:", "Ring the bell.", "Close the gates.", "Fill the chamber."]
-    assert [one.before for one in choice.sentences] == [" ", "\n1. ", "\n2. ", "\n3. "]
-
-
-def test_one_item_of_a_list_is_a_sentence() -> None:
-    fruit = passage("- Apples cost two euros.\n- Pears cost three euros.\n- Plums are sold out.", title="Market")
-    (sentence,) = ask("What do the pears cost?", fruit).sentences[:1]
-    assert (sentence.text, sentence.before) == ("Pears cost three euros.", " ")
-
-
-def test_a_list_that_is_wanted_comes_whole() -> None:
-    fruit = passage("- Apples cost two euros.\n- Pears cost three euros.\n\nClosed on Mondays.", title="Market prices")
-    choice = ask("List all market prices in euros: what do apples and pears cost?", fruit)
-    assert [one.before + one.text for one in choice.sentences] == [
-        "\n- Apples cost two euros.", "\n- Pears cost three euros.",
-    ]  # fmt: skip
-
-
-TABLE = "| Version | Released |\n|---|---|\n| 2.1.4 | October |\n| 2.0.0 | June |"
-
-
-def test_a_row_is_told_with_its_header_and_quoted_without_the_repeated_one() -> None:
-    lead = TABLE.index("| 2.1.4")
-    (sentence, *_) = ask("When was version 2.0.0 released?", passage(TABLE, lead=lead, title="Releases")).sentences
-    assert sentence.text == "Version: 2.0.0; Released: June"
-    assert [span.quote for span in sentence.spans] == ["2.0.0 | June"]
-
-
-def test_a_header_that_stands_in_the_text_is_quoted_too() -> None:
-    (sentence, *_) = ask("When was version 2.0.0 released?", passage(TABLE, title="Releases")).sentences
-    assert [span.quote for span in sentence.spans] == ["Version | Released", "2.0.0 | June"]
-
-
-def test_a_table_that_is_wanted_stays_a_table() -> None:
-    choice = ask(
-        "List all versions with the month when they were released", passage(TABLE, title="Releases"), threshold=0.0
-    )
-    (sentence,) = choice.sentences
-    assert sentence.text == "| Version | Released |\n| --- | --- |\n| 2.1.4 | October |\n| 2.0.0 | June |"
-    assert [span.quote for span in sentence.spans] == ["Version | Released", "2.1.4 | October", "2.0.0 | June"]
-
-
-def test_a_list_with_a_number_in_the_question_holds_only_its_rows() -> None:
-    skills = "| Skill | Level |\n| --- | --- |\n| Go | 2 |\n| Rust | 1 |\n| PHP | 2 |"
-    choice = ask("List all skills with level 2", passage(skills, title="Skills"), threshold=0.0)
-    (sentence,) = choice.sentences
-    assert sentence.text == "| Skill | Level |\n| --- | --- |\n| Go | 2 |\n| PHP | 2 |"
 
 
 def test_an_instruction_in_a_passage_is_never_said() -> None:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.retriever.domain.hits import Chunk, Hit, RankedList
-from services.retriever.domain.judged import Candidate, as_named
+from services.retriever.domain.hits import Chunk
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId
 from services.shared.contracts.search import Filters, RetrieveRequest, SearchResponse, Stages
@@ -14,7 +13,6 @@ from services.shared.contracts.search import Filters, RetrieveRequest, SearchRes
 from .fakes import (
     EMBEDDER,
     SPACE,
-    FakeCritic,
     FakeEmbedder,
     FakeKeywords,
     FakeRecords,
@@ -297,48 +295,3 @@ async def test_a_search_is_repeated_once_and_only_for_what_died_during_it() -> N
     poor = FakeVectors([("a#0", 0.9)])
     await retrieval(FakeRecords([chunk("a#0")]), poor, FakeKeywords()).retrieve(request())
     assert len(poor.asked) == 1
-
-
-@pytest.mark.parametrize(("near", "gate"), [(0.4, "good"), (0.8, "poor")])
-async def test_the_named_wording_decides_the_gate_and_ranks_nothing(near: float, gate: str) -> None:
-    embedder = FakeEmbedder()
-    flow = retrieval(
-        FakeRecords([chunk("a#0"), chunk("b#0")]),
-        FakeVectors([("a#0", 0.7)], [("b#0", near)]),
-        FakeKeywords(),
-        embedder=embedder,
-    )
-    response = await flow.retrieve(request("Does she sing?", named="Does Ann sing?", explain=True))
-    assert embedder.batches == [["Does she sing?", "Does Ann sing?"]]
-    assert ids(response) == ["a#0"]
-    assert (response.verdict.gate, response.sub_questions) == (gate, [])
-    assert response.trace is not None
-    assert (response.trace["named"], list(response.trace["lists"])) == ("Does Ann sing?", ["vector:0", "bm25:0"])
-
-
-@pytest.mark.parametrize("named", [None, "", " ", "Who won?"])
-async def test_a_named_wording_that_says_nothing_new_is_not_searched(named: str | None) -> None:
-    embedder = FakeEmbedder()
-    await retrieval(FakeRecords([chunk("a#0")]), FakeVectors(), FakeKeywords(), embedder=embedder).retrieve(
-        request(named=named)
-    )
-    assert embedder.batches == [["Who won?"]]
-
-
-async def test_the_named_wording_says_whether_it_is_answered_and_the_other_what_is_relevant() -> None:
-    critic = FakeCritic()
-    flow = retrieval(
-        FakeRecords([chunk("a#0"), chunk("b#0")]),
-        FakeVectors([("a#0", 0.5), ("b#0", 0.6)], [("b#0", 0.2)]),
-        FakeKeywords(),
-        critic=critic,
-    )
-    await flow.retrieve(request("Does she sing?", named="Does Ann sing?"))
-    assert critic.asked == [("Does she sing?", ["a#0", "b#0"]), ("Does Ann sing?", ["a#0", "b#0"])]
-
-
-def test_a_candidate_is_as_near_as_the_named_list_says() -> None:
-    seen = [Candidate(chunk("a#0"), 0.5, 3.0, 1, 1), Candidate(chunk("b#0"), 0.6, None, 2, None)]
-    near = [RankedList("vector", 1, (Hit(ChunkId("c#0"), 0.1), Hit(ChunkId("b#0"), 0.2)))]
-    assert as_named(seen, near) == [seen[0], Candidate(chunk("b#0"), 0.2, None, 2, None)]
-    assert as_named(seen, []) == seen
