@@ -49,11 +49,16 @@ def load_profile(path: Path | None) -> Profile:
         ) from error
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
+        if (line := _circle(root, set(), set())) is not None:
+            why = "an alias (*name) stands inside of what it stands for; write out what is meant"
+            raise _invalid(path, [Fault(line, why)])
         values = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         why = getattr(error, "problem", None) or str(error)
         raise _invalid(path, [Fault(None if mark is None else mark.line + 1, f"is not YAML: {why}")]) from error
+    except RecursionError as error:
+        raise _invalid(path, [Fault(None, "lists or groups stand too deep inside of one another")]) from error
     profile, faults = _checked(root, {} if values is None else values)
     if profile is None or faults:
         raise _invalid(path, faults)
@@ -155,6 +160,20 @@ def _twice(node: yaml.Node | None, loc: tuple[int | str, ...]) -> Iterator[Fault
             yield Fault(line, f"{_dotted((*loc, name))}: is there already in line {seen[name]}; keep one of the two")
         seen.setdefault(name, line)
         yield from _twice(value, (*loc, name))
+
+
+def _circle(node: yaml.Node | None, around: set[int], done: set[int]) -> int | None:
+    """The line of a part that holds itself, which has no end; ``around`` are the parts that this one stands in."""
+    if not isinstance(node, yaml.CollectionNode) or id(node) in done:
+        return None
+    if id(node) in around:
+        return node.start_mark.line + 1
+    inner = [one for pair in node.value for one in (pair if isinstance(pair, tuple) else (pair,))]
+    around.add(id(node))
+    found = next((line for one in inner if (line := _circle(one, around, done)) is not None), None)
+    around.discard(id(node))
+    done.add(id(node))
+    return found
 
 
 def _line_of(node: yaml.Node | None, steps: tuple[int | str, ...]) -> int | None:

@@ -9,6 +9,16 @@ from services.shared.contracts.profile import Profile, Subject
 from services.shared.contracts.search import Filters
 
 _BIDI_CONTROLS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+_COSTUMES = frozenset({"<font>", "<wide>", "<circle>", "<compat>"})
+"""Bold, full-width, circled and joined letters, which no document is written in; m² stays what it is."""
+_NOISE = re.compile(
+    r"(?:<(script|style)\b[^<>]*>[^<>]*</\1\s*>\s*|</?(?:script|style|br|p|div|span|img|svg|iframe)\b[^<>]*>\s*"
+    r"|\{\{\s*\w+\s*\}\}\s*|\[\d{1,3}\]\s+)+(?=.*[^\W\d_])",
+    re.IGNORECASE,
+)
+"""Tags, places of a template and citations that came along with what was copied."""
+_SENTENCE_END = re.compile(r"(?<=[.?!。？！])\s*(?=\w)")
+
 _EDGE_BEFORE, _EDGE_AFTER = r"(?<![\w@./#-])", r"(?![\w@-])(?!\.\w)"
 """A name or pronoun inside another word, an address or a file name is left alone."""
 
@@ -41,11 +51,19 @@ def clean_question(raw: str, profile: Profile, max_chars: int) -> str:
     if len(question) > max_chars:
         detail = f"The question has {len(question)} characters and may have {max_chars}; shorten it."
         raise RagstoneError(ErrorCode.QUESTION_TOO_LONG, detail)
+    noise = _NOISE.match(question)
+    question = _once(question[noise.end() :] if noise else question)
     return question if profile.subject is None else name_subject(question, profile.subject)
 
 
+def _once(question: str) -> str:
+    """A sentence that is said over and over is asked once."""
+    said = _SENTENCE_END.split(question)
+    return said[0] if len({one.casefold() for one in said}) == 1 else question
+
+
 def tidy(raw: str) -> str:
-    """NFC, white space to single blanks, control characters and halves of surrogate pairs out."""
+    """NFC, white space to single blanks, control characters and halves of surrogate pairs out, letters plain."""
     kept = "".join(_readable(char) for char in raw)
     return " ".join(unicodedata.normalize("NFC", kept).split())
 
@@ -64,6 +82,10 @@ def _readable(char: str) -> str:
         return " "
     if char in _BIDI_CONTROLS or unicodedata.category(char) in ("Cc", "Cs"):
         return ""
+    tag = unicodedata.decomposition(char).partition(" ")[0]
+    if tag in _COSTUMES:
+        shown = unicodedata.normalize("NFKC", char)
+        return shown if shown.isalnum() and (shown.isascii() or tag == "<font>") else char
     return char
 
 

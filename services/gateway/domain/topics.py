@@ -11,10 +11,12 @@ TOPICS = 3
 _ORDER = re.compile(
     r"\b(?:ignore|disregard|forget|ignoriere|vergiss)\b.{0,60}\b(?:passages?|documents?|instructions?|rules?|prompts?"
     r"|questions?|everything|above|Anweisungen|Regeln|alles)\b"
-    r"|(?:^|[.!?>]\s*)(?-i:SYSTEM|ASSISTANT|[Aa]ssistant)\s*:|\b(?:system|assistant|AI) (?:note|message|prompt|override)\b"
+    r"|(?:^|[.!?>]\s*)(?-i:SYSTEM|ASSISTANT|[Aa]ssistant)\s*:"
+    r"|\b(?:system|assistant|AI) (?:note|message|prompt|override)\b"
     r"|</?\w|<\||\[/?(?:INST|SYSTEM)\]|\byou (?:are now|must|will|shall)\b|\bfrom now on\b"
     r"|\b(?:say|claim|tell (?:\w+ ){1,2})\s?that\b|\balways (?:say|tell|mention|recommend|claim)\b"
-    r"|\b(?:note|message|instructions?) (?:to|for) (?:the |any |all )?(?:AIs?|assistants?|(?:language )?models?|chat ?bots?)\b"
+    r"|\b(?:note|message|instructions?) (?:to|for) (?:the |any |all )?"
+    r"(?:AIs?|assistants?|(?:language )?models?|chat ?bots?)\b"
     r"|\bshould be told\b",
     re.IGNORECASE,
 )

@@ -45,8 +45,13 @@ class Date:
     swapped: bool = False
 
     def is_said_by(self, other: "Date") -> bool:
-        """Whether ``other`` holds every part of this date."""
-        ways = {(other.month, other.day)} | ({(other.day, other.month)} if other.swapped or self.swapped else set())
+        """Whether ``other`` holds every part of this date.
+
+        A date that readers may take for another day, 05/03/2026, is said only by the same spelling.
+        """
+        if self.swapped and not other.swapped:
+            return False
+        ways = {(other.month, other.day)} | ({(other.day, other.month)} if other.swapped > self.swapped else set())
         year = not self.year or self.year == other.year
         return year and any((not self.month or self.month == m) and (not self.day or self.day == d) for m, d in ways)
 
@@ -94,7 +99,7 @@ def _date(match: re.Match[str]) -> Date | None:
     slashed = "/" in match.group()
     if slashed and month > 12:
         month, day = day, month
-    return Date(year, month, day, match.group().strip(), swapped=slashed and day <= 12)
+    return Date(year, month, day, match.group().strip(), swapped=slashed and day <= 12 and day != month)
 
 
 def _clock_times(text: str) -> Iterator[re.Match[str]]:

@@ -7,8 +7,6 @@ Only the first person counts and quotations do not, so that "I cannot recommend 
 import re
 from collections.abc import Sequence
 
-from services.generator.domain.orders import planted as planted
-
 _MACHINE = (
     r"(?:an? )?(?:\w+ ){0,2}?(?:AI(?: \w+)?|artificial intelligence|(?:large )?language model|chat ?bot"
     r"|(?:virtual|digital|AI) assistant|machine learning model)"

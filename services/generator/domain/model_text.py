@@ -11,7 +11,9 @@ _NUMBERS = r"\d{1,3}(?:\s*[,;]\s*\d{1,3})*"
 _MARKER = re.compile(
     rf"(?<![^\W\d_])(?<!_)\s*\[({_NUMBERS})\]|(?<=\w)\[({_NUMBERS})\](?=\s*(?:[.!?,;:\[。！？，；]|$))|\s*【(\d{{1,3}})[^】]*】"
 )
-_AFTER_STOP = re.compile(rf"((?<![.!?。！？])[.!?。！？]+[\"'”’)*]*)((?:[^\S\n]*(?:\[{_NUMBERS}\]|【\d{{1,3}}[^】]*】))+)")
+_AFTER_STOP = re.compile(
+    rf"((?<![.!?。！？])[.!?。！？]+[\"'”’)*]*)((?:[^\S\n]*(?:\[{_NUMBERS}\]|【\d{{1,3}}[^】]*】))+)"
+)
 _LEADING = re.compile(rf"\s*(?:(?:[-*•]|\d{{1,2}}[.)])\s+)?(?:\[{_NUMBERS}\]|【\d)")
 _LINE_OF_ITS_OWN = re.compile(r"(?<!\n)\n(?=\s*(?:\[\d|【\d))")
 _UNFINISHED_MARKER = re.compile(r"(?<!\s)\s*(?:\[[\d\s,;]*|【[^】]*)$")
@@ -167,10 +169,7 @@ class SentenceCutter:
         text = re.sub(r"\s+([.!?,;])(?!\w)", r"\1", " ".join(_MARKER.sub("", said).split()))
         if _LEADING.match(sentence):
             text = text.lstrip(" .:–—-")
-        if span.kind == "row":
-            text = f"| {text.strip('| ')}"
-        else:
-            text = without_opener(text, first=previous is None)
+        text = f"| {text.strip('| ')}" if span.kind == "row" else without_opener(text, first=previous is None)
         cited = tuple(dict.fromkeys(number for number in named if 0 <= number < self._passages))
         return Written(text, cited, before, span.kind, span.header) if re.search(r"\w", text) else None
 

@@ -6,14 +6,18 @@ It goes, and what is left is checked like any sentence. A line that plays the vi
 import re
 
 _LABEL = re.compile(r"\s*\**(?:assistant|AI|bot)\**\s*:\**(?:\s+|$)", re.IGNORECASE)
-_FIRST_LABEL = re.compile(r"\s*\**(?:(?:final |short )?answer|response|reply|antwort)\**\s*:\**(?:\s+|$)", re.IGNORECASE)
-_VISITOR = re.compile(r"^[ \t]*\**(?:user|human|visitor|question)\**[ \t]*:[^\n\[]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
+_FIRST_LABEL = re.compile(
+    r"\s*\**(?:(?:final |short )?answer|response|reply|antwort)\**\s*:\**(?:\s+|$)", re.IGNORECASE
+)
+_VISITOR = re.compile(
+    r"^[ \t]*\**(?:user|human|visitor|question)\**[ \t]*:[^\n\[]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE
+)
 """A line with a marker may be content: "User: admin [1]."."""
 _OPENERS = re.compile(
     r"(?:as (?:your|the|an?) [\w ]{1,40}, )?I(?:'m| am) (?:happy|glad|pleased|delighted|proud)"
     r" to (?:tell|say|inform|confirm|share|report)(?: you)?(?: that\b|[:,])?(?:\s+|$)"
     r"|I (?:think|believe|guess|suppose|would say|can (?:say|confirm|tell you))(?: that\b|[:,])?\s+"
-    r"(?!so\b|not\b|about\b|of\b|in\b|as\b|like\b|about\b|it through\b)"
+    r"(?!so\b|not\b|about\b|of\b|in\b|as\b|like\b|it through\b)"
     r"|(?:according to|based on|as stated in|from) (?:the )?(?:given |provided |numbered )?passages?(?: \d+)?"
     r"(?:(?:,| and) \d+)*,\s+"
     r"|(?:the )?(?:given |provided |numbered )?passages?(?: \d+)? (?:says?|states?|mentions?|notes?|tells? us) that\s+",

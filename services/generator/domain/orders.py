@@ -36,7 +36,8 @@ _ORDERS = (
     r"\b(?:jailbreak|developer mode)\b[^.!?]*\b(?:enabled|activated|on)\b",
     r"\b(?:ignoriere|vergiss)\b[^.!?]{0,30}\b(?:Anweisungen|Regeln|alles)\b",
     # Whoever it is meant for is named first.
-    rf"\b(?:note|message|memo|reminder|hint|instructions?) (?:to|for) (?:the |any |all |every |an? )?(?:\w+ )?{_MACHINE}\b",
+    rf"\b(?:note|message|memo|reminder|hint|instructions?) (?:to|for) (?:the |any |all |every |an? )?(?:\w+ )?"
+    rf"{_MACHINE}\b",
     rf"\b(?:note|message|memo|reminder|hint) (?:to|for) (?:the |any |all |every |an? )?(?:\w+ )?{_HELPER}\s*[:,–—-]",
     rf"^\W*(?:dear |hey |hello |hi |attention,? |to (?:the |any |all |every )?)?{_HELPER}\b(?: \w+){{0,3}}?\s*[,:]\s*"
     rf"(?:please |always |never |you |only |do not )*(?:{_CLAIM}|tell|answer|reply|respond|ignore|write|add|include)\b",
@@ -51,8 +52,8 @@ _ORDERS = (
     r"\b(?:when|whenever|if|while) (?:you )?(?:answer|reply|respond|answering|replying|responding|(?:are )?asked)\b"
     r"(?![^.!?,]{0,20}\b(?:phone|telephone|call|radio|door|bell|e-?mails?|letters?|tickets?|exam|interview)\b)"
     rf"[^.!?]{{0,80}}?, (?:please |always )?(?:{_CLAIM}|tell \w+(?: \w+)?) that\b(?! you(?:r|'re)?\b)",
-    r"\b(?:visitors?|users?|readers?|people|everyone|everybody|anyone|whoever asks)(?: who asks?)?(?: about [^.!?,]{1,40})?"
-    r" (?:should|shall|(?:must|are to|is to|have to) always)(?: always)? be told(?: that\b|:)",
+    r"\b(?:visitors?|users?|readers?|people|everyone|everybody|anyone|whoever asks)(?: who asks?)?"
+    r"(?: about [^.!?,]{1,40})? (?:should|shall|(?:must|are to|is to|have to) always)(?: always)? be told(?: that\b|:)",
     r"(?:^\W*|[.!?;:] |\b(?:and|please) )always (?:mention|recommend|praise|promote|claim|insist)"
     r" (?:(?:it|this|them|us)(?=\W*$|[.;!])|that (?!you)|(?:the )?(?-i:[A-Z]))",
 )

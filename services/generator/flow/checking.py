@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from services.generator.domain import denials, guardrail, repair, support, terms
+from services.generator.domain import denials, guardrail, orders, repair, support, terms
 from services.generator.domain.additions import added
 from services.generator.domain.code_blocks import closed, source_of, unknown_code
 from services.generator.domain.facts import faults
@@ -117,7 +117,7 @@ class Checker:
         given = "\n".join([writing.request.question, *(one.text for one in writing.passages)])
         if wrong := faults(written.claim, given, writing.known) or added(written.claim, [given], writing.known):
             writing.drop(written, "; ".join(wrong))
-        elif guardrail.planted(written.claim) or terms.overlap(written.claim, given) < INTRODUCES:
+        elif orders.planted(written.claim) or terms.overlap(written.claim, given) < INTRODUCES:
             writing.drop(written, "introduces something else than was asked")
         else:
             writing.lead_in = written

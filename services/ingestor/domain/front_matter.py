@@ -10,6 +10,10 @@ from services.shared.contracts.documents import TAGS_MAX, TITLE_MAX, TYPE_MAX
 
 NEGATIVES_HEADING = "## Not the case"
 
+SENTENCE_MAX = 2000
+PAIR_WORDS = 3
+"""So many words make "key: value" a sentence with a colon in it."""
+
 _BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _ONE_LINE_LIST = re.compile(
     r"^(?P<key>[ \t]*[^\s:#\[\]{}\"'][^:#\n]*:[ \t]+)\[(?P<items>[^\[\]{}\n]*)\](?P<rest>[ \t]*(?: #.*)?)$",
@@ -29,6 +33,8 @@ class FrontMatter:
     tags: list[str] | None = None
     source: str | None = None
     negatives: list[str] = field(default_factory=list)
+    no_sentences: list[str] = field(default_factory=list)
+    """What stands under ``not`` and says nothing: numbers, yes and no, lists, single pairs of words."""
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -46,13 +52,15 @@ def with_quoted_items(source: str) -> str:
 def interpret(mapping: Mapping[Any, Any]) -> FrontMatter:
     """Reads the known keys forgivingly: a lone string is a list of one, a date becomes its ISO form."""
     values = {str(key): value for key, value in mapping.items()}
-    tags = _sentences(values.get("tags"), commas=True)
+    tags = _lines(values.get("tags"), commas=True)
+    denied = [(one, _sentence(one)) for one in _listed(values.get("not"))]
     return FrontMatter(
         title=_line(values.get("title"), TITLE_MAX),
         type=_line(values.get("type"), TYPE_MAX),
         tags=tags[:TAGS_MAX] if "tags" in values else None,
         source=_line(values.get("source"), 2000),
-        negatives=_sentences(values.get("not")),
+        negatives=[sentence for _, sentence in denied if sentence],
+        no_sentences=[_shown(one) for one, sentence in denied if not sentence and one is not None and one != ""],
         metadata={key: plain_value(value) for key, value in values.items() if key not in _KNOWN},
     )
 
@@ -73,6 +81,14 @@ def with_negatives(body: str, negatives: list[str]) -> tuple[str, int | None, li
         spans.append((len(text), len(text) + len(sentence)))
         text += sentence + "\n"
     return text, body_end, spans
+
+
+def warning_of(no_sentences: list[str], name: str) -> str | None:
+    """What to tell the owner of entries of ``not`` that are no sentences; None without any."""
+    if not no_sentences:
+        return None
+    shown = ", ".join(no_sentences[:3]) + (", …" if len(no_sentences) > 3 else "")
+    return f"not: of {name} holds what is no sentence and was left out ({shown}); write whole sentences in quotes"
 
 
 def plain_value(value: Any) -> Any:
@@ -101,16 +117,26 @@ def _line(value: Any, longest: int) -> str | None:
     return text[:longest] or None
 
 
-def _sentences(value: Any, *, commas: bool = False) -> list[str]:
+def _lines(value: Any, *, commas: bool = False) -> list[str]:
     if isinstance(value, str) and commas:
         value = value.split(",")
-    listed = value if isinstance(value, list | tuple) else [] if value is None else [value]
-    return [line for line in (_line(_spoken(one), 2000) for one in listed) if line]
+    return [line for line in (_line(one, SENTENCE_MAX) for one in _listed(value)) if line]
 
 
-def _spoken(value: Any) -> Any:
-    """A sentence with a colon in it, which YAML takes for a key and its value, as it was written."""
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
+
+
+def _sentence(value: Any) -> str | None:
+    """The owner's sentence; one with a colon in it, which YAML takes for a key and its value, as it was written."""
+    text: str | None = value if isinstance(value, str) else None
     if isinstance(value, Mapping) and len(value) == 1:
         ((key, inner),) = value.items()
-        return f"{key}: {plain_value(inner)}" if isinstance(inner, str | int | float) else value
-    return value
+        spoken = f"{key}: {plain_value(inner)}" if isinstance(inner, str | int | float) else ""
+        text = spoken if len(spoken.split()) >= PAIR_WORDS else None
+    line = _line(text, SENTENCE_MAX)
+    return line if line and any(letter.isalpha() for letter in line) else None
+
+
+def _shown(value: Any) -> str:
+    return " ".join(str(plain_value(value)).split())[:40]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from services.ingestor.domain.documents import Extracted
-from services.ingestor.domain.front_matter import interpret, plain_value, with_negatives
+from services.ingestor.domain.front_matter import interpret, plain_value, warning_of, with_negatives
 
 _DESCRIPTION = frozenset({"id", "_id", "title", "text", "type", "tags", "source", "metadata", "not", "origin"})
 _PAIRS_IN_BLOCK = 20
@@ -16,9 +16,11 @@ def extract(value: Any) -> Extracted:
     if isinstance(value, Mapping) and isinstance(value.get("text"), str):
         return _one(value)
     if _is_list_of_records(value):
-        denied = [sentence for record in value for sentence in interpret({"not": record.get("not")}).negatives]
+        described = [interpret({"not": record.get("not")}) for record in value]
+        denied = [sentence for one in described for sentence in one.negatives]
         text, body_end, negatives = with_negatives(_sections(value), denied)
-        return Extracted(text=text, markdown=True, negatives=negatives, body_end=body_end)
+        warning = warning_of([shown for one in described for shown in one.no_sentences], "a record")
+        return Extracted(text=text, markdown=True, warning=warning, negatives=negatives, body_end=body_end)
     return Extracted(text=_blocks(list(flat_lines(value))), markdown=False)
 
 
@@ -56,6 +58,7 @@ def _one(record: Mapping[str, Any]) -> Extracted:
         tags=described.tags,
         source=described.source,
         metadata={str(key): plain_value(inner) for key, inner in given.items()} if isinstance(given, Mapping) else {},
+        warning=warning_of(described.no_sentences, "the object"),
         negatives=negatives,
         body_end=body_end,
     )

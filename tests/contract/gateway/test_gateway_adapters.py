@@ -50,6 +50,8 @@ def test_no_setting_is_a_neutral_profile_and_the_sample_is_a_good_one(tmp_path: 
         ("subject:\n  aliases: []\n", 1, "subject.name"),
         ("subject:\n  name: ' '\n", 2, "subject.name"),
         ("language: en\nsubject: {name: A\n", 3, "YAML"),
+        ("language: en\ndecline: &a [*a]\n", 2, "alias"),
+        ("subject: &a\n  name: {x: *a}\n", 1, "alias"),
         ("- a\n", 1, "whole"),
         ("a: !!python/object/apply:os.getcwd []\n", 1, "YAML"),
     ],

@@ -1,6 +1,8 @@
 """The daily token budget in a real Redis, and without one."""
 
+import asyncio
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -50,13 +52,31 @@ async def test_counts_expire_and_hold_no_name(redis_url: str) -> None:
 
 async def test_no_limit_asks_nobody_and_no_redis_holds_nobody_back() -> None:
     nowhere = RedisSettings(redis_url="redis://127.0.0.1:9/0", redis_timeout_s=0.2)
-    for daily_tokens in (0, 1):
+    for daily_tokens in (0, 10):
         budget = RedisBudget(nowhere, daily_tokens=daily_tokens)
         try:
             await budget.spend("ann", 5)
             assert await budget.left("ann")
         finally:
             await budget.close()
+
+
+async def test_a_redis_that_hangs_delays_nobody() -> None:
+    async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read(-1)
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    budget = RedisBudget(RedisSettings(redis_url=f"redis://127.0.0.1:{port}/0"), daily_tokens=10)
+    began = time.monotonic()
+    try:
+        assert await budget.left("ann")
+        await budget.spend("ann", 10)
+        assert not await budget.left("ann")
+        assert time.monotonic() - began < 1
+    finally:
+        await budget.close()
+        server.close()
 
 
 async def test_over_the_budget_answers_are_verbatim_and_say_so(redis_url: str) -> None:

@@ -85,6 +85,42 @@ def test_white_space_controls_and_composition() -> None:
     assert tidy("  cafe\u0301\t\n\x00is\u202e  open\ud800?\u3000") == "café is open?"
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "𝐖𝐡𝐞𝐫𝐞 𝐝𝐨𝐞𝐬 Ann 𝐥𝐢𝐯𝐞?",
+        "Ｗｈｅｒｅ ｄｏｅｓ Ann live?",
+        "{{question}} Where does Ann live?",
+        "[1] [2] [3] Where does Ann live?",
+        "<script>alert(1)</script> Where does Ann live?",
+        "<br> Where does Ann live?",
+        "Where does Ann live? " * 5,
+        "Where does Ann live?Where does Ann live?",
+    ],
+)
+def test_costume_noise_and_repetition_go(raw: str) -> None:
+    assert clean_question(raw, Profile(), 2000) == "Where does Ann live?"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "How large are 10 m² and ½ ℓ?",
+        "What does arr[3] hold?",
+        "What does {{question}} stand for?",
+        "Is 3 < 4 and 5 > 4?",
+        "{{question}}?",
+        "[1] [2]",
+        "<h1> or <h2>, which is used?",
+        "Who is Ann? Who is Bob?",
+        "When is v1.1 out?",
+        "ﷺ ｶﾞ ㄱ 5…",
+    ],
+)
+def test_what_has_a_meaning_stays(raw: str) -> None:
+    assert clean_question(raw, Profile(), 2000) == raw.replace("ℓ", "l")
+
+
 def test_a_word_that_the_owner_lists_as_both_becomes_the_bare_name() -> None:
     both = Profile(subject=Subject(name="Ann", pronouns=Pronouns(subject=["zie", "zir"], possessive=["zir", "zirs"])))
     assert (

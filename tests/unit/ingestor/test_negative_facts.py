@@ -97,3 +97,30 @@ def test_a_long_denial_is_cut_and_stays_one() -> None:
     found = [chunk for chunk in chunks(extracted) if chunk.kind == "negative"]
     assert len(found) > 1
     assert {chunk.section for chunk in found} == {"Not the case"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "kept", "told"),
+    [
+        ("[1, true, {a: b}]", [], "1, True, {'a': 'b'}"),
+        ("5", [], "(5)"),
+        ("2020-01-01", [], "2020-01-01"),
+        ("['5', [a]]", [], "5, ['a']"),
+        (f"[{RUST}, 7]", [RUST], "(7)"),
+    ],
+)
+def test_what_is_no_sentence_is_left_out_and_told(entries: str, kept: list[str], told: str) -> None:
+    extracted = read("a.md", f"---\nnot: {entries}\n---\nZoë knows Python.\n")
+    assert [extracted.text[start:end] for start, end in extracted.negatives] == kept
+    assert extracted.warning
+    assert told in extracted.warning
+    assert "a.md" in extracted.warning
+
+
+def test_json_tells_it_too_and_good_sentences_need_no_word() -> None:
+    for record in ({"text": "Zoë knows Python.", "not": [3, RUST]}, [{"text": "Zoë knows Python.", "not": [3, RUST]}]):
+        extracted = read("a.json", json.dumps(record))
+        assert [extracted.text[start:end] for start, end in extracted.negatives] == [RUST]
+        assert "(3)" in (extracted.warning or "")
+    assert read("a.md", MARKDOWN["a colon that is not quoted"]).warning is None
+    assert read("a.md", "---\nnot:\n---\nZoë knows Python.\n").warning is None

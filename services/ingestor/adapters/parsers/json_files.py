@@ -44,7 +44,8 @@ def parse_ndjson(data: bytes, name: str) -> Extracted:
 
 def _with_warning(extracted: Extracted, warning: str | None) -> Extracted:
     # JSON may write a zero as an escape; no text holds one, and a space keeps the offsets.
-    return replace(extracted, text=extracted.text.replace("\0", " "), warning=warning)
+    both = "; ".join(part for part in (warning, extracted.warning) if part)
+    return replace(extracted, text=extracted.text.replace("\0", " "), warning=both or None)
 
 
 def _loads(text: str) -> Any:

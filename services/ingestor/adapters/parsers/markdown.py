@@ -6,7 +6,14 @@ from typing import Any
 from services.ingestor.adapters.parsers.decode import decode
 from services.ingestor.domain.blocks import h1_of, markdown_blocks
 from services.ingestor.domain.documents import Extracted
-from services.ingestor.domain.front_matter import FrontMatter, interpret, split, with_negatives, with_quoted_items
+from services.ingestor.domain.front_matter import (
+    FrontMatter,
+    interpret,
+    split,
+    warning_of,
+    with_negatives,
+    with_quoted_items,
+)
 
 FRONT_MATTER_MAX = 100_000
 """Characters. The reader is slow, and a description is short."""
@@ -24,6 +31,7 @@ def parse(data: bytes, name: str) -> Extracted:
     decoded = decode(data, name)
     described, body, fault = _front_matter(decoded.text, name)
     text, body_end, negatives = with_negatives(body, described.negatives)
+    warnings = (decoded.warning, fault, warning_of(described.no_sentences, name))
     # The first heading stands near the beginning; a whole large file need not be scanned for it twice.
     return Extracted(
         text=text,
@@ -33,7 +41,7 @@ def parse(data: bytes, name: str) -> Extracted:
         tags=described.tags,
         source=described.source,
         metadata=described.metadata,
-        warning="; ".join(part for part in (decoded.warning, fault) if part) or None,
+        warning="; ".join(part for part in warnings if part) or None,
         negatives=negatives,
         body_end=body_end,
     )
