@@ -6,8 +6,8 @@ The groundedness model is taken to agree with everything that shares words: the 
 import pytest
 
 from services.shared.contracts.search import Passage
-from tests.unit.generator.fakes import FakeScorer, FakeWriter, passage
-from tests.unit.generator.told import request, write
+from tests.unit.generator.fakes import FakeScorer, FakeWriter, passage, request
+from tests.unit.generator.told import write
 
 MOVING = [
     passage(
