@@ -1,16 +1,15 @@
 """The grounding model at work: the shipped weights, checked, and what they say of rows of features. NumPy alone."""
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from pydantic import ValidationError
 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.models.grounding.features import FEATURES
 from services.shared.models.grounding.reading import Rows
 from services.shared.models.grounding.weights import MANIFEST, WEIGHTS, Manifest, Stage, Weights
+from services.shared.models.signed import DamagedError, read_signed
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Made by ``python -m benchmarks.groundedness_train``; see ``docs/groundedness.md``."""
@@ -50,16 +49,11 @@ def load(folder: Path) -> Judge:
     Raises: RagstoneError (model_unavailable).
     """
     try:
-        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
-        content = (folder / WEIGHTS).read_bytes()
-        digest = hashlib.sha256(content).hexdigest()
-        if digest != manifest.sha256:
-            raise _refused(folder, f"its weights have SHA-256 {digest} and not {manifest.sha256}")
-        weights = Weights.model_validate_json(content)
-    except OSError as error:
-        raise _refused(folder, f"a file cannot be read ({error.strerror})") from error
-    except ValidationError as error:
-        raise _refused(folder, "a file does not hold what it should") from error
+        manifest, weights = read_signed(
+            folder / MANIFEST, folder / WEIGHTS, Manifest, Weights, digest_of=lambda found: found.sha256
+        )
+    except DamagedError as error:
+        raise _refused(folder, str(error)) from error
     if tuple(weights.features) != FEATURES:
         raise _refused(folder, "it was trained on other features than this version computes")
     return Judge(weights, manifest)
