@@ -5,6 +5,7 @@ takes 1.1 ms, and neither httpx nor Chroma's own client (0.8 s to import) has to
 """
 
 import http.client
+import re
 from collections import deque
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -22,12 +23,19 @@ _HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
 _STALE = (http.client.RemoteDisconnected, http.client.IncompleteRead, ConnectionResetError, BrokenPipeError)
 
 
+_HALF_DELETED = re.compile(rb"missing \w+ segment", re.IGNORECASE)
+
+
 class ChromaGoneError(Exception):
     """The collection is not there, or not any more."""
 
 
 class ChromaShakyError(Exception):
     """The server failed in a way that may not happen again."""
+
+
+class ChromaHalfGoneError(ChromaShakyError):
+    """The collection is just being deleted: its entry is there, and parts of it are not."""
 
 
 class ChromaSilentError(Exception):
@@ -109,5 +117,10 @@ def _read(status: int, answer: bytes) -> Any:
     why = f"status {status}: {answer[:300].decode(errors='replace')}"
     if status == HTTPStatus.NOT_FOUND:
         raise ChromaGoneError(why)
-    # A query that meets a collection's first writes fails with "Nothing found on disk".
-    raise ChromaShakyError(why) if status >= HTTPStatus.INTERNAL_SERVER_ERROR else ChromaSilentError(why)
+    # A query that meets a collection's first writes fails with "Nothing found on disk", and one that meets its
+    # deletion with "Missing metadata segment", under whatever status.
+    if _HALF_DELETED.search(answer):
+        raise ChromaHalfGoneError(why)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise ChromaShakyError(why)
+    raise ChromaSilentError(why)

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from services.shared.catalog.indexes import IndexRow
 from services.shared.contracts.ids import ChunkId, VersionId
 from services.shared.index import chroma
-from services.shared.index.chroma_http import ChromaGoneError, ChromaHttp, ChromaShakyError, ChromaSilentError
+from services.shared.index.chroma_http import (
+    ChromaGoneError,
+    ChromaHalfGoneError,
+    ChromaHttp,
+    ChromaShakyError,
+    ChromaSilentError,
+)
 from services.shared.index.filters import Wanted, where
 from services.shared.kit.logs import get_logger
 
@@ -150,6 +156,8 @@ class VectorReader:
             if pause is not None:
                 time.sleep(pause)
         assert failure is not None
+        if isinstance(failure, ChromaHalfGoneError):
+            return None
         raise chroma.unavailable(self._url, str(failure)) from failure
 
     def _open(self) -> str | None:

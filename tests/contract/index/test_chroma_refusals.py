@@ -11,6 +11,7 @@ import pytest
 
 from services.shared.catalog.indexes import EmbedderSpec
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.index import chroma_read
 from services.shared.index.chroma import VectorIndex, ping
 from services.shared.index.chroma_http import ChromaHttp, ChromaShakyError
 from services.shared.index.chroma_read import VectorReader
@@ -138,3 +139,28 @@ def test_every_connection_of_a_server_that_is_gone_is_given_up() -> None:
         with pytest.raises(ChromaShakyError):
             http.heartbeat()
         assert not http._kept
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_collection_that_is_half_deleted_holds_nothing(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chroma_read, "PAUSES_S", (0.0, 0.0))
+
+    class HalfDeleted(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b'{"error":"ChromaError","message":"Missing field: [Missing metadata segment]"}'
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *values: Any) -> None:
+            """Says nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), HalfDeleted)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        found = VectorReader(f"http://127.0.0.1:{server.server_port}", row()).query(rows([1, 0, 0, 0]), 1)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert found == [[]]
