@@ -8,19 +8,11 @@ from typing import Any, cast
 import httpx
 import ollama
 
-from services.generator.adapters.queueing import BUSY_RETRY_S, ModelQueue, joined, paced
+from services.generator.adapters.model_server import CONNECT_TIMEOUT_S, PROBE_TIMEOUT_S, REFUSALS, ModelServer
+from services.generator.adapters.queueing import paced
 from services.generator.adapters.server_state import ServerState
-from services.generator.domain import trial
 from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
-from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.health import PartHealth
-
-CONNECT_TIMEOUT_S = 3.0
-PROBE_TIMEOUT_S = 5.0
-
-_REFUSALS = (400, 422, 501)
-"""Statuses of a server that does not know what it was asked to do."""
 
 _FAILURES = (
     ollama.ResponseError,
@@ -34,11 +26,8 @@ _FAILURES = (
 )
 
 
-class OllamaWriter:
-    """Streams from one model; a question beyond ``parallel`` waits, one beyond ``waiting`` is busy.
-
-    ``wanted`` False: the server is only looked for, and that it is not there is no fault.
-    """
+class OllamaWriter(ModelServer):
+    """Ollama's chat. ``wanted`` False: the server is only looked for, and that it is not there is no fault."""
 
     kind = "ollama"
 
@@ -57,16 +46,20 @@ class OllamaWriter:
         waiting: int,
         wanted: bool = True,
     ) -> None:
+        super().__init__(
+            failures=_FAILURES,
+            state=ServerState(detail=f"Ollama at {host} was not looked at yet.", wanted=wanted),
+            cold_timeout_s=cold_timeout_s,
+            idle_timeout_s=idle_timeout_s,
+            parallel=parallel,
+            waiting=waiting,
+        )
         self._host = host
         self._model = model
         self._keep_alive = keep_alive
         # The same in every call: another window would have Ollama load the model anew.
         self._options = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": temperature}
         self._window = (num_ctx, num_predict)
-        self._cold_timeout_s = cold_timeout_s
-        self._idle_timeout_s = idle_timeout_s
-        self._queue = ModelQueue(parallel=parallel, waiting=waiting)
-        self._state = ServerState(detail=f"Ollama at {host} was not looked at yet.", wanted=wanted)
         # Silence is timed by paced(): the first words may wait for a model load.
         timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_S)
         self._client = ollama.AsyncClient(host=host, timeout=timeout, trust_env=False)
@@ -81,29 +74,6 @@ class OllamaWriter:
         """num_ctx and num_predict."""
         return self._window
 
-    @property
-    def wanted(self) -> bool:
-        """Whether the server was asked for or has been there before."""
-        return self._state.wanted
-
-    @property
-    def cold(self) -> bool:
-        """Whether the model is there but was not seen to work since."""
-        return self._state.cold
-
-    @property
-    def obeys_schema(self) -> bool | None:
-        """What the trial at the last warm-up saw."""
-        return self._state.obeys_schema
-
-    def state(self) -> PartHealth:
-        """What the last look found."""
-        return self._state.health()
-
-    def check_room(self) -> None:
-        """Raises RagstoneError(BUSY) when the queue is full."""
-        self._queue.check_room()
-
     async def probe(self) -> None:
         """Look whether the server answers and holds the model."""
         try:
@@ -114,28 +84,6 @@ class OllamaWriter:
         else:
             self._state.found(f"{self._model} of Ollama at {self._host}")
 
-    async def warm_up(self) -> None:
-        """Load the model, and see whether replies keep to a schema."""
-        self._state.loading()
-        try:
-            async with asyncio.timeout(self._cold_timeout_s):
-                await self._client.chat(self._model, [], options=self._options, keep_alive=self._keep_alive)
-        except _FAILURES as error:
-            self._state.not_loaded(self._why(error))
-        else:
-            self._state.loaded(obeys_schema=await self._tried())
-
-    async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        """The model's words as they come; see the port."""
-        async with self._queue.place(), aclosing(self._stream(prompt)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-    async def complete(self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int) -> Piece:
-        """The whole reply; see the port. Read as a stream, so that a silence is noticed and leaving stops the model."""
-        async with self._queue.place():
-            return await joined(self._stream(prompt, schema, max_tokens))
-
     async def count_tokens(self, text: str) -> int | None:
         """None: Ollama has no door for it; the last piece of a stream tells its counts."""
         return None
@@ -144,18 +92,8 @@ class OllamaWriter:
         """Close the connections."""
         await self._client.close()  # type: ignore[no-untyped-call]
 
-    async def _stream(
-        self, prompt: Prompt, schema: dict[str, Any] | None = None, max_tokens: int | None = None
-    ) -> AsyncGenerator[Piece, None]:
-        """The pieces, every failure as a RagstoneError."""
-        try:
-            async with aclosing(self._pieces(prompt, schema, max_tokens)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except _FAILURES as error:
-            if isinstance(error, ConnectionError | httpx.TransportError):
-                self._state.broke_off()
-            raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, self._why(error), retry_after_s=BUSY_RETRY_S) from error
+    async def _load(self) -> None:
+        await self._client.chat(self._model, [], options=self._options, keep_alive=self._keep_alive)
 
     async def _pieces(
         self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int | None
@@ -185,14 +123,8 @@ class OllamaWriter:
         # The client declares an iterator and gives a generator, which can be closed.
         return cast("AsyncGenerator[ollama.ChatResponse, None]", parts)
 
-    async def _tried(self) -> bool | None:
-        """Whether a reply keeps to its schema; None when there was no reply. Past the queue: nobody asks yet."""
-        try:
-            async with asyncio.timeout(self._idle_timeout_s):
-                return trial.obeyed((await joined(self._pieces(trial.PROMPT, trial.SCHEMA, trial.MAX_TOKENS))).text)
-        except _FAILURES as error:
-            refused = isinstance(error, ollama.ResponseError) and error.status_code in _REFUSALS
-            return False if refused else None
+    def _is_refusal(self, error: Exception) -> bool:
+        return isinstance(error, ollama.ResponseError) and error.status_code in REFUSALS
 
     def _why(self, error: BaseException) -> str:
         if isinstance(error, ollama.ResponseError) and error.status_code == 404:

@@ -4,9 +4,6 @@ import httpx
 
 from services.generator.adapters.openai_wire import StreamError, error_text, error_type
 
-REFUSALS = (400, 422, 501)
-"""Statuses of a server that does not know what it was asked to do."""
-
 
 class Refused(Exception):
     """The server answered with an error status."""

@@ -8,18 +8,15 @@ from typing import Any
 
 import httpx
 
-from services.generator.adapters.openai_errors import FAILURES, REFUSALS, Refused, why
+from services.generator.adapters.model_server import CONNECT_TIMEOUT_S, PROBE_TIMEOUT_S, REFUSALS, ModelServer
+from services.generator.adapters.openai_errors import FAILURES, Refused, why
 from services.generator.adapters.openai_wire import EventLines, ServedModel, count_of, models_of, piece_of
-from services.generator.adapters.queueing import BUSY_RETRY_S, ModelQueue, joined, paced
+from services.generator.adapters.queueing import joined, paced
 from services.generator.adapters.server_state import ServerState
 from services.generator.domain import trial
 from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
-from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.health import PartHealth
 
-CONNECT_TIMEOUT_S = 3.0
-PROBE_TIMEOUT_S = 5.0
 COUNT_TIMEOUT_S = 2.0
 COUNTS_BEHIND_S = 0.5
 """Longest wait, after the last word, for a server that tells its counts in an event of their own."""
@@ -32,11 +29,11 @@ _OPTIONAL: dict[str, Any] = {
 asked without it from then on."""
 
 
-class OpenAIWriter:
-    """Streams from one model; a question beyond ``parallel`` waits, one beyond ``waiting`` is busy.
+class OpenAIWriter(ModelServer):
+    """OpenAI's chat API.
 
-    ``model`` None is the first model that the server names. The window is ``num_ctx``, or the server's own where
-    that is smaller and the server tells it.
+    ``model`` None is the first model that the server names. The window is ``num_ctx``, or the server's own where that
+    is smaller and the server tells it.
     """
 
     kind = "openai"
@@ -56,18 +53,21 @@ class OpenAIWriter:
         waiting: int,
     ) -> None:
         self._url = url.rstrip("/").removesuffix("/v1")
+        super().__init__(
+            failures=FAILURES,
+            state=ServerState(detail=f"The model server at {self._url} was not looked at yet.", wanted=True),
+            cold_timeout_s=cold_timeout_s,
+            idle_timeout_s=idle_timeout_s,
+            parallel=parallel,
+            waiting=waiting,
+        )
         self._wanted_model = model
         self._served: ServedModel | None = None
         self._num_ctx = num_ctx
         self._num_predict = num_predict
         self._temperature = temperature
-        self._cold_timeout_s = cold_timeout_s
-        self._idle_timeout_s = idle_timeout_s
-        self._queue = ModelQueue(parallel=parallel, waiting=waiting)
         self._optional = dict(_OPTIONAL)
         self._counts_texts = True
-        detail = f"The model server at {self._url} was not looked at yet."
-        self._state = ServerState(detail=detail, wanted=True)
         # Silence is timed by paced(): the first words may wait for a model load or a long prompt.
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S),
@@ -85,29 +85,6 @@ class OpenAIWriter:
         """The smaller of num_ctx and the server's window, and num_predict."""
         told = self._served.window if self._served else None
         return (min(self._num_ctx, told) if told else self._num_ctx, self._num_predict)
-
-    @property
-    def wanted(self) -> bool:
-        """True: a server of this kind is only used where its address or its kind was set."""
-        return self._state.wanted
-
-    @property
-    def cold(self) -> bool:
-        """Whether the model is there but was not seen to work since."""
-        return self._state.cold
-
-    @property
-    def obeys_schema(self) -> bool | None:
-        """What the trial at the last warm-up saw."""
-        return self._state.obeys_schema
-
-    def state(self) -> PartHealth:
-        """What the last look found."""
-        return self._state.health()
-
-    def check_room(self) -> None:
-        """Raises RagstoneError(BUSY) when the queue is full."""
-        self._queue.check_room()
 
     async def probe(self) -> None:
         """Look whether the server answers and which model it holds."""
@@ -131,29 +108,6 @@ class OpenAIWriter:
                 f"The server at {self._url} has no model {which}; it names {named}. See RAGSTONE_OPENAI_MODEL."
             )
 
-    async def warm_up(self) -> None:
-        """Have one word written, which loads a model that is not yet, and see whether replies keep to a schema."""
-        self._state.loading()
-        self._counts_texts = True
-        try:
-            async with asyncio.timeout(self._cold_timeout_s):
-                await joined(self._pieces(trial.PROMPT, None, 1))
-        except FAILURES as error:
-            self._state.not_loaded(self._why(error))
-        else:
-            self._state.loaded(obeys_schema=await self._tried())
-
-    async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        """The model's words as they come; see the port."""
-        async with self._queue.place(), aclosing(self._stream(prompt)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-    async def complete(self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int) -> Piece:
-        """The whole reply; see the port. Read as a stream, so that a silence is noticed and leaving stops the model."""
-        async with self._queue.place():
-            return await joined(self._stream(prompt, schema, max_tokens))
-
     async def count_tokens(self, text: str) -> int | None:
         """By ``/tokenize``, which llama.cpp and vLLM have; a server that does not answer there is left alone."""
         if not (self._counts_texts and self._state.health().ready):
@@ -172,18 +126,10 @@ class OpenAIWriter:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _stream(
-        self, prompt: Prompt, schema: dict[str, Any] | None = None, max_tokens: int | None = None
-    ) -> AsyncGenerator[Piece, None]:
-        """The pieces, every failure as a RagstoneError."""
-        try:
-            async with aclosing(self._pieces(prompt, schema, max_tokens)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except FAILURES as error:
-            if isinstance(error, ConnectionError | httpx.TransportError):
-                self._state.broke_off()
-            raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, self._why(error), retry_after_s=BUSY_RETRY_S) from error
+    async def _load(self) -> None:
+        """Have one word written, which loads a model that is not yet."""
+        self._counts_texts = True
+        await joined(self._pieces(trial.PROMPT, None, 1))
 
     async def _pieces(
         self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int | None
@@ -230,13 +176,8 @@ class OpenAIWriter:
             body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
         return body
 
-    async def _tried(self) -> bool | None:
-        """Whether a reply keeps to its schema; None when there was no reply. Past the queue: nobody asks yet."""
-        try:
-            async with asyncio.timeout(self._idle_timeout_s):
-                return trial.obeyed((await joined(self._pieces(trial.PROMPT, trial.SCHEMA, trial.MAX_TOKENS))).text)
-        except FAILURES as error:
-            return False if isinstance(error, Refused) and error.status in REFUSALS else None
+    def _is_refusal(self, error: Exception) -> bool:
+        return isinstance(error, Refused) and error.status in REFUSALS
 
     def _why(self, error: BaseException) -> str:
         return why(error, url=self._url, model=self.name)

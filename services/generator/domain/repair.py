@@ -64,20 +64,18 @@ def _own_sentences(questions: Sequence[str], passages: Sequence[Passage]) -> Ite
     """Single sentences, and two where the second leans on the first for who or what it speaks of."""
     asked = [terms.codes(question) for question in questions]
     for number, passage in enumerate(passages):
+        first_ends = 0
         for place in places(number, passage):
+            if place.sentences == 1:
+                first_ends = place.end
             own = passage.text[place.start : place.end]
-            if own.rstrip("\"'”’*_ ").endswith(("?", "？")) or leans_back(own):
+            if place.sentences > 2 or own.rstrip("\"'”’*_ ").endswith(("?", "？")) or leans_back(own):
                 continue
             said = terms.known_codes(f"{passage.title}\n{passage.section}\n{place.evidence}")
             if not any(codes <= said for codes in asked):
                 continue
-            if place.sentences == 1 or (place.sentences == 2 and _second_leans(passage, place)):
+            if place.sentences == 1 or leans_back(passage.text[first_ends : place.end]):
                 yield place
-
-
-def _second_leans(passage: Passage, place: Place) -> bool:
-    first = next(one for one in places(0, passage) if one.start == place.start)
-    return leans_back(passage.text[first.end : place.end])
 
 
 def _as_written(written: Written, passages: Sequence[Passage], place: Place, close: float) -> Repaired:

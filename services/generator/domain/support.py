@@ -182,7 +182,10 @@ def judge(
 
 
 def places(number: int, passage: Passage) -> Iterator[Place]:
-    """Each one to LONGEST neighbouring sentences of the passage that no heading parts, without what was planted."""
+    """Each one to LONGEST neighbouring sentences of the passage that no heading parts, without what was planted.
+
+    A sentence comes alone first, then with those behind it.
+    """
     text = passage.text
     found = trusted.sentences(text, after=passage.lead)
     for at, first in enumerate(found):

@@ -26,8 +26,6 @@ LONGEST = 1000
 """Code points of a sentence; nobody can check a longer one."""
 FIRST = 3
 """Pieces of evidence that are grounded before the others."""
-INTRODUCES = 0.5
-"""Least share of an introduction's words in question and passages: it leaves without a source of its own."""
 BESIDE = "beside the point: other sentences of the passages come much nearer to the question"
 SAME_AGAIN = 0.6
 """A source's sentence this close to one already sent repairs nothing."""
@@ -115,10 +113,10 @@ class Checker:
     def _hold(self, writing: Writing, written: Written) -> None:
         """An introduction waits for the first item that holds; one that says something of its own is dropped."""
         given = "\n".join([writing.request.question, *(one.text for one in writing.passages)])
-        if wrong := faults(written.claim, given, writing.known) or added(written.claim, [given], writing.known):
+        if orders.planted(written.claim):
+            writing.drop(written, "guardrail planted")
+        elif wrong := faults(written.claim, given, writing.known) or added(written.claim, [given], writing.known):
             writing.drop(written, "; ".join(wrong))
-        elif orders.planted(written.claim) or terms.overlap(written.claim, given) < INTRODUCES:
-            writing.drop(written, "introduces something else than was asked")
         else:
             writing.lead_in = written
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from services.shared.contracts.calibration import Calibration
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.grounding import Grounding, Pair
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId, VersionId
-from services.shared.contracts.search import Filters
+from services.shared.contracts.search import Filters, RetrieveRequest, SearchResponse
 
 SPACE = SpaceId("main")
 EMBEDDER = EmbedderIdentity(name="fake", revision="r1", dimension=2, query_prompt="", document_prompt="")
@@ -276,3 +277,13 @@ class SlowGrounder:
         self.go.wait(10)
         self.calls.append(len(pairs))
         return [Grounding(supported=0.5, contradicted=0.0) for _ in pairs]
+
+
+def request(question: str = "Who won?", **fields: Any) -> RetrieveRequest:
+    """What is asked of the retriever."""
+    return RetrieveRequest(space=SPACE, question=question, **fields)
+
+
+def ids(response: SearchResponse) -> list[str]:
+    """The chunks that are shown, in order."""
+    return [str(passage.chunk_id) for passage in response.passages]

@@ -8,26 +8,19 @@ import pytest
 from services.retriever.domain.hits import Chunk
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId
-from services.shared.contracts.search import Filters, RetrieveRequest, SearchResponse, Stages
+from services.shared.contracts.search import Filters, Stages
 
 from .fakes import (
     EMBEDDER,
-    SPACE,
     FakeEmbedder,
     FakeKeywords,
     FakeRecords,
     FakeVectors,
     chunk,
+    ids,
+    request,
     retrieval,
 )
-
-
-def request(question: str = "Who won?", **fields: Any) -> RetrieveRequest:
-    return RetrieveRequest(space=SPACE, question=question, **fields)
-
-
-def ids(response: SearchResponse) -> list[str]:
-    return [str(passage.chunk_id) for passage in response.passages]
 
 
 def down(code: ErrorCode) -> RagstoneError:

@@ -1,37 +1,22 @@
 """A wording with the subject's name decides whether there is an answer; the other one ranks."""
 
-from typing import Any
-
 import pytest
 
 from services.retriever.domain.hits import Hit, RankedList
 from services.retriever.domain.judged import Candidate, as_named
-from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId
-from services.shared.contracts.search import RetrieveRequest, SearchResponse
 
 from .fakes import (
-    SPACE,
     FakeCritic,
     FakeEmbedder,
     FakeKeywords,
     FakeRecords,
     FakeVectors,
     chunk,
+    ids,
+    request,
     retrieval,
 )
-
-
-def request(question: str = "Who won?", **fields: Any) -> RetrieveRequest:
-    return RetrieveRequest(space=SPACE, question=question, **fields)
-
-
-def ids(response: SearchResponse) -> list[str]:
-    return [str(passage.chunk_id) for passage in response.passages]
-
-
-def down(code: ErrorCode) -> RagstoneError:
-    return RagstoneError(code, "It is down.")
 
 
 @pytest.mark.parametrize(("near", "gate"), [(0.4, "good"), (0.8, "poor")])

@@ -2,24 +2,15 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from services.shared.contracts.calibration import Calibration, Logistic, Thresholds
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, IndexId
-from services.shared.contracts.search import RetrieveRequest, SearchResponse, Stages
+from services.shared.contracts.search import Stages
 
-from .fakes import SPACE, TUNING, FakeCritic, FakeKeywords, FakeRecords, FakeVectors, chunk, retrieval
-
-
-def request(question: str = "Who won?", **fields: Any) -> RetrieveRequest:
-    return RetrieveRequest(space=SPACE, question=question, **fields)
-
-
-def ids(response: SearchResponse) -> list[str]:
-    return [str(passage.chunk_id) for passage in response.passages]
+from .fakes import TUNING, FakeCritic, FakeKeywords, FakeRecords, FakeVectors, chunk, ids, request, retrieval
 
 
 def down(code: ErrorCode) -> RagstoneError:
