@@ -8,6 +8,7 @@ from urllib.parse import quote as percent_encoded
 from services.gateway.domain.layout import between
 from services.shared.contracts.answers import Citation
 from services.shared.contracts.ids import DocumentId, VersionId
+from services.shared.contracts.places import place_of
 from services.shared.contracts.search import Passage
 from services.shared.contracts.writing import SentenceWritten, Span
 
@@ -117,6 +118,7 @@ def _citation(n: int, quote: Quote) -> Citation:
         title=passage.title,
         source=passage.source,
         section=passage.section,
+        place=place_of(passage.places, quote.start, quote.end),
         type=passage.type,
         chunk_id=passage.chunk_id,
         start=quote.start,

@@ -62,7 +62,10 @@ class SubmitFlow:
             document_id=gone.document_id,
             versions=gone.versions,
             chunks=gone.chunks,
+            vectors=0,
+            postings=0,
             blobs=blobs,
+            cached_answers=0,
             cancelled_jobs=list(gone.cancelled_jobs),
             cleanup_job=gone.cleanup_job,
         )

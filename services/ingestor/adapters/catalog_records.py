@@ -78,8 +78,12 @@ def save_and_publish(
         source=prepared.source,
         metadata=prepared.metadata,
         language=prepared.language,
+        warning=prepared.warning,
         text=prepared.text,
-        chunks=[NewChunk(**asdict(chunk)) for chunk in prepared.chunks],
+        chunks=[
+            NewChunk(**{field.name: getattr(chunk, field.name) for field in fields(NewChunk)})
+            for chunk in prepared.chunks
+        ],
         now=now,
     )
     outcome = documents.publish(tx, space, draft.document_id, version, revision, now)

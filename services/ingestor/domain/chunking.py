@@ -14,6 +14,7 @@ from services.ingestor.domain.blocks import Block, block_at, markdown_blocks, pa
 from services.ingestor.domain.cutting import CJK, best_cut, row_cut, words
 from services.ingestor.domain.documents import Chunk, ChunkKind, Extracted
 from services.ingestor.domain.plain_text import plain
+from services.shared.contracts.places import places_within
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
@@ -61,7 +62,7 @@ def cut(
         blocks = [replace(block, kind="text", section="") for block in blocks]
     spans = [replace(span, kind=kind) for span in _pack(text, blocks, limits.words)]
     spans += [_Span(start, end, NEGATIVE_SECTION, "negative") for start, end in extracted.negatives]
-    writer = _Writer(text, blocks, title, extracted.markdown, limits, count_tokens)
+    writer = _Writer(extracted, blocks, title, limits, count_tokens)
     return writer.write([span for span in spans if not _MARKS_ONLY.fullmatch(text, span.start, span.end)])
 
 
@@ -146,12 +147,13 @@ class _Writer:
     """Gives spans their texts, and halves those that the embedder could not read whole."""
 
     def __init__(
-        self, text: str, blocks: list[Block], title: str, markdown: bool, limits: Limits, count_tokens: CountTokens
+        self, extracted: Extracted, blocks: list[Block], title: str, limits: Limits, count_tokens: CountTokens
     ) -> None:
-        self._text = text
+        self._text = extracted.text
+        self._places = extracted.places
         self._blocks = blocks
         self._title = title
-        self._markdown = markdown
+        self._markdown = extracted.markdown
         self._limit = limits.max_tokens
         self._count = count_tokens
         self._contexts: dict[str, str] = {}
@@ -181,6 +183,7 @@ class _Writer:
                 section=span.section,
                 kind=span.kind,
                 search_text=search,
+                places=places_within(self._places, span.start, span.end),
             )
             for ordinal, (span, lead, search) in enumerate(fitting)
         ]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from services.ingestor.domain.storable import storable_line, storable_lines, storable_text, storable_value
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, DocumentId, VersionId, chunk_id
+from services.shared.contracts.places import Place
 
 Span = tuple[int, int]
 """Start and end in the extracted text, Unicode code points, end exclusive."""
@@ -63,6 +64,8 @@ class Extracted:
     """Sentences that say what is not so; they stand at the end of the text and become a chunk each."""
     body_end: int | None = None
     """Where the text proper ends and the negatives' heading begins; None without negatives."""
+    places: Sequence[Place] = ()
+    """Pages, rows or parts of the original, by their starts; empty for kinds that have none."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ class Chunk:
     section: str
     kind: ChunkKind
     search_text: str
+    places: Sequence[Place] = ()
+    """Where it stands in the original; the first one begins with the chunk."""
 
 
 @dataclass(frozen=True)

@@ -99,4 +99,5 @@ def _chunk(found: chunks.LiveChunk) -> Chunk:
         end=found.end,
         kind=found.kind,
         search_text=found.search_text,
+        places=tuple(found.places),
     )

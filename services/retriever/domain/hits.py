@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from services.shared.contracts.calibration import Calibration
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId, VersionId
+from services.shared.contracts.places import Place
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Chunk:
     end: int
     kind: str
     search_text: str
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ def _passage(fused: Fused, chunk: Chunk, relevant: float | None, also_in: list[A
         lead=chunk.lead,
         start=chunk.start,
         end=chunk.end,
+        places=list(chunk.places),
         source=chunk.source,
         tags=list(chunk.tags),
         kind=chunk.kind,

@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, insert, select, update
 
-from services.shared.catalog import chunks, indexes, jobs, schema, spaces
+from services.shared.catalog import chunks, indexes, jobs, measuring, schema, spaces
 from services.shared.catalog.job_rows import JobRow
 from services.shared.contracts.calibration import Calibration, CalibrationRequest
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import IndexId, JobId, SpaceId
 from services.shared.contracts.jobs import QUEUE_OF, JobKind
 
-_c, _k = schema.calibrations.c, schema.calibration_cases.c
+_c, _k = measuring.calibrations.c, measuring.calibration_cases.c
 _SEQ, _CHUNKS = "seq", "chunks"
 """In a job's payload beside the request: where the catalog was when it was asked for."""
 
@@ -55,13 +55,13 @@ def store(tx: Connection, space: SpaceId, calibration: Calibration) -> bool:
         "content": calibration.model_dump(mode="json"),
         "created_at": calibration.created_at,
     }
-    tx.execute(insert(schema.calibrations), row)
+    tx.execute(insert(measuring.calibrations), row)
     return True
 
 
 def forget(tx: Connection, space: SpaceId, index: IndexId) -> bool:
     """Back to the product's own values; False when they held already."""
-    gone = delete(schema.calibrations).where(_c.space_id == space, _c.index_id == index)
+    gone = delete(measuring.calibrations).where(_c.space_id == space, _c.index_id == index)
     return bool(tx.execute(gone).rowcount)
 
 
@@ -142,7 +142,7 @@ def keep_cases(tx: Connection, job_id: JobId, asked: Sequence[Mapping[str, Any]]
     forget_cases(tx, job_id)
     if asked:
         tx.execute(
-            insert(schema.calibration_cases),
+            insert(measuring.calibration_cases),
             [{"job_id": job_id, "n": n, "asked": dict(one), "seen": None} for n, one in enumerate(asked)],
         )
 
@@ -155,12 +155,12 @@ def cases(tx: Connection, job_id: JobId) -> list[StoredCase]:
 
 def note_seen(tx: Connection, job_id: JobId, n: int, seen: Mapping[str, Any]) -> None:
     """What the retriever made of one question."""
-    tx.execute(update(schema.calibration_cases).where(_k.job_id == job_id, _k.n == n).values(seen=dict(seen)))
+    tx.execute(update(measuring.calibration_cases).where(_k.job_id == job_id, _k.n == n).values(seen=dict(seen)))
 
 
 def forget_cases(tx: Connection, job_id: JobId) -> None:
     """The questions have served their purpose."""
-    tx.execute(delete(schema.calibration_cases).where(_k.job_id == job_id))
+    tx.execute(delete(measuring.calibration_cases).where(_k.job_id == job_id))
 
 
 def state(tx: Connection, space: SpaceId, again_share: float) -> tuple[Calibration | None, str | None]:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, and_, bindparam, func, select
 from services.shared.catalog import schema
 from services.shared.catalog.document_rows import ChunkKind
 from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId, VersionId
+from services.shared.contracts.places import Place
 
 IDS_PER_QUERY = 500
 """SQLite takes a limited number of variables in one statement (999 in old builds)."""
@@ -35,6 +36,7 @@ _LIVE = (
         _c.kind,
         _c.search_text,
         _v.language,
+        _c.places,
     )
     .join_from(
         schema.chunks,
@@ -72,6 +74,7 @@ class LiveChunk:
     search_text: str
     language: str | None
     """Of the whole version, a BCP 47 tag; None when nobody could tell, or when it was written before anybody told."""
+    places: Sequence[Place] = ()
 
 
 def live_chunks(tx: Connection, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, LiveChunk]:
@@ -130,4 +133,5 @@ def live_sizes(tx: Connection, space: SpaceId) -> dict[VersionId, int]:
 
 
 def _read(row: Sequence[Any]) -> LiveChunk:
-    return LiveChunk(*row)
+    places = [Place(start=start, label=label) for start, label in row[-1] or ()]
+    return LiveChunk(*(*row[:-1], places))

@@ -1,12 +1,13 @@
 """The records of documents: what goes into the catalog, what comes out, and what a step answered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal, Self
 
 from services.shared.contracts.documents import Document
 from services.shared.contracts.ids import ChunkId, DocumentId, JobId, VersionId, chunk_id, version_id
+from services.shared.contracts.places import Place
 
 ChunkKind = Literal["fact", "negative"]
 
@@ -78,6 +79,7 @@ class NewChunk:
     section: str
     kind: ChunkKind
     search_text: str
+    places: Sequence[Place] = ()
 
     def id(self, version: VersionId) -> ChunkId:
         """The id that this chunk gets in that version."""
@@ -128,6 +130,7 @@ class LiveDocument:
     sha256: str
     chunks: int
     metadata: dict[str, Any]
+    warning: str | None
     created_at: datetime
     updated_at: datetime
 

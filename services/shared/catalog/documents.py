@@ -85,6 +85,7 @@ _LIVE = select(
     _v.blob_sha256,
     _v.chunk_count,
     _v["metadata"],
+    _v.warning,
     _d.created_at,
     _d.updated_at,
 ).join_from(schema.documents, schema.versions, _JOIN_LIVE)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, or_, select, update
 
-from services.shared.catalog import cursors, schema, spaces
+from services.shared.catalog import cursors, measuring, spaces
 from services.shared.catalog.upserts import upserting
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.evaluation import (
@@ -23,7 +23,7 @@ from services.shared.contracts.ids import JobId, SpaceId
 
 Form = Literal["html", "markdown"]
 
-_e, _o = schema.evaluations.c, schema.evaluation_outcomes.c
+_e, _o = measuring.evaluations.c, measuring.evaluation_outcomes.c
 _LOOKED_THROUGH = 50
 """Evaluations of which the questions are read, thousands each, when none has exactly those that are looked for."""
 _BRIEF = [
@@ -69,7 +69,7 @@ def create(
         "questions": [question.model_dump(mode="json") for question in questions],
         "created_at": now,
     }
-    tx.execute(insert(schema.evaluations), row)
+    tx.execute(insert(measuring.evaluations), row)
 
 
 def load(tx: Connection, id: str) -> StoredEvaluation:
@@ -104,7 +104,7 @@ def outcomes(tx: Connection, id: str) -> list[Outcome]:
 
 def _outcomes_of(id: str, *columns: ColumnElement[Any]) -> Select[Any]:
     same = and_(_o.space_id == _e.space_id, _o.evaluation_id == _e.id)
-    return select(*columns).join_from(schema.evaluations, schema.evaluation_outcomes, same).where(_e.id == id)
+    return select(*columns).join_from(measuring.evaluations, measuring.evaluation_outcomes, same).where(_e.id == id)
 
 
 def add_outcomes(tx: Connection, id: str, outcomes: Sequence[Outcome]) -> None:
@@ -122,14 +122,14 @@ def add_outcomes(tx: Connection, id: str, outcomes: Sequence[Outcome]) -> None:
         }
         for outcome in outcomes
     ]
-    upsert = upserting(tx, schema.evaluation_outcomes)
+    upsert = upserting(tx, measuring.evaluation_outcomes)
     key = ["space_id", "evaluation_id", "question_id", "variant"]
     tx.execute(upsert.on_conflict_do_update(index_elements=key, set_={"outcome": upsert.excluded.outcome}), rows)
 
 
 def forget_outcomes(tx: Connection, id: str) -> None:
     """Drops what came out, so that every question is asked again."""
-    tx.execute(delete(schema.evaluation_outcomes).where(_o.space_id == _space_of(tx, id), _o.evaluation_id == id))
+    tx.execute(delete(measuring.evaluation_outcomes).where(_o.space_id == _space_of(tx, id), _o.evaluation_id == id))
 
 
 def finish(tx: Connection, id: str, evaluation: Evaluation, markdown: str, html: str) -> None:
@@ -141,7 +141,7 @@ def finish(tx: Connection, id: str, evaluation: Evaluation, markdown: str, html:
         "metrics": {metric: estimate.mean for metric, estimate in evaluation.summary.values.items()},
         "vetoed": None if evaluation.comparison is None else evaluation.comparison.vetoed,
     }
-    if not tx.execute(update(schema.evaluations).where(_e.id == id).values(**values)).rowcount:
+    if not tx.execute(update(measuring.evaluations).where(_e.id == id).values(**values)).rowcount:
         raise _unknown(id)
 
 

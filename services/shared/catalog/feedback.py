@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, insert, or_, select, update
 
-from services.shared.catalog import cursors, schema, spaces
+from services.shared.catalog import cursors, measuring, schema, spaces
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.golden import Feedback, FeedbackList, FeedbackState, Verdict
 from services.shared.contracts.ids import DocumentId, SpaceId
 
 PER_QUERY = 500
 
-_f, _s, _d = schema.feedback.c, schema.feedback_sources.c, schema.documents.c
+_f, _s, _d = measuring.feedback.c, measuring.feedback_sources.c, schema.documents.c
 _COLUMNS = [_f[name] for name in Feedback.model_fields]
 _OF_ANSWER = (
     select(*_COLUMNS)
@@ -24,7 +24,7 @@ _OF_ANSWER = (
 )
 _CITING = select(_s.feedback_id).where(_s.space_id == bindparam("space"), _s.document_id == bindparam("document"))
 _TAKE_OUT = (
-    update(schema.feedback)
+    update(measuring.feedback)
     .where(_f.space_id == bindparam("space"), _f.id == bindparam("feedback"))
     .values(answer_text=bindparam("instead"))
 )
@@ -76,10 +76,10 @@ def add(
         "golden_id": None,
         "created_at": now,
     }
-    tx.execute(insert(schema.feedback), {"space_id": space, **values})
+    tx.execute(insert(measuring.feedback), {"space_id": space, **values})
     sources = [{"space_id": space, "feedback_id": id, "document_id": document} for document in set(answer.documents)]
     if sources:
-        tx.execute(insert(schema.feedback_sources), sources)
+        tx.execute(insert(measuring.feedback_sources), sources)
     return Feedback(**values)
 
 
@@ -152,7 +152,7 @@ def reopen(tx: Connection, space: SpaceId, golden_id: str) -> None:
     Belongs into the transaction that removes it, since nothing else could correct the answer again.
     """
     became = (_f.space_id == space, _f.golden_id == golden_id)
-    tx.execute(update(schema.feedback).where(*became).values(state=FeedbackState.OPEN, golden_id=None))
+    tx.execute(update(measuring.feedback).where(*became).values(state=FeedbackState.OPEN, golden_id=None))
 
 
 def take_out(tx: Connection, space: SpaceId, document_id: DocumentId) -> int:
@@ -183,7 +183,7 @@ def _deleted(tx: Connection, space: SpaceId, documents: Collection[DocumentId]) 
 
 
 def _changed(tx: Connection, space: SpaceId, id: str, **values: Any) -> Feedback:
-    change = update(schema.feedback).where(_f.space_id == space, _f.id == id).values(**values).returning(*_COLUMNS)
+    change = update(measuring.feedback).where(_f.space_id == space, _f.id == id).values(**values).returning(*_COLUMNS)
     return _read(tx.execute(change).one())
 
 

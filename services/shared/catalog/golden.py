@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
-from services.shared.catalog import cursors, feedback, golden_spans, schema, spaces
+from services.shared.catalog import cursors, feedback, golden_spans, measuring, spaces
 from services.shared.catalog.golden_spans import PER_QUERY, follow, follow_live
 from services.shared.contracts.golden import (
     GoldenImported,
@@ -24,7 +24,7 @@ __all__ = ["FLAGGED", "approved", "counts", "follow", "follow_live", "get", "pag
 FLAGGED = "flagged"
 """Beside the states in ``counts``."""
 
-_g = schema.golden.c
+_g = measuring.golden.c
 _SHOWN = select(_g.id, _g.question, _g.state, _g.origin, _g.flagged, _g.updated_at)
 
 
@@ -117,7 +117,7 @@ def remove(tx: Connection, space: SpaceId, id: str) -> bool:
     """Forgets a question; False when there was none. Feedback that became it is open again."""
     spaces.lock(tx, space)
     feedback.reopen(tx, space, id)
-    return bool(tx.execute(delete(schema.golden).where(_g.space_id == space, _g.id == id)).rowcount)
+    return bool(tx.execute(delete(measuring.golden).where(_g.space_id == space, _g.id == id)).rowcount)
 
 
 def _known(tx: Connection, space: SpaceId, ids: Collection[str]) -> dict[str, GoldenQuestion]:
@@ -141,8 +141,8 @@ def _write(
     ids = [row["id"] for row in rows]
     for begin in range(0, len(ids), PER_QUERY):
         some = _g.id.in_(ids[begin : begin + PER_QUERY])
-        tx.execute(delete(schema.golden).where(_g.space_id == space, some))
-    tx.execute(insert(schema.golden), rows)
+        tx.execute(delete(measuring.golden).where(_g.space_id == space, some))
+    tx.execute(insert(measuring.golden), rows)
     written = set(ids)
     golden_spans.write(tx, space, [question for question in questions if question.id in written], faults)
 

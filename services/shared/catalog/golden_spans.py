@@ -9,7 +9,7 @@ from functools import cached_property
 
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
-from services.shared.catalog import schema
+from services.shared.catalog import measuring, schema
 from services.shared.contracts.golden import Question
 from services.shared.contracts.ids import DocumentId, SpaceId
 
@@ -22,7 +22,7 @@ SHOWN = 60
 Named = tuple[DocumentId, str | None]
 """A document, and a quote of it or the whole."""
 
-_s, _g, _d, _v = schema.golden_spans.c, schema.golden.c, schema.documents.c, schema.versions.c
+_s, _g, _d, _v = measuring.golden_spans.c, measuring.golden.c, schema.documents.c, schema.versions.c
 
 _OF_DOCUMENT = (_s.space_id == bindparam("space"), _s.document_id == bindparam("document"))
 _NAMED = select(_s.golden_id).where(*_OF_DOCUMENT).limit(1)
@@ -37,12 +37,12 @@ _LIVE_TEXT = (
     .where(_d.space_id == bindparam("space"), _d.id == bindparam("document"))
 )
 _NOTE = (
-    update(schema.golden_spans)
+    update(measuring.golden_spans)
     .where(_s.space_id == bindparam("space"), _s.golden_id == bindparam("golden"), _s.n == bindparam("at"))
     .values(fault=bindparam("new_fault"))
 )
 _FLAG = (
-    update(schema.golden)
+    update(measuring.golden)
     .where(_g.space_id == bindparam("space"), _g.id == bindparam("golden"))
     .values(flagged=bindparam("new_flag"))
 )
@@ -117,7 +117,7 @@ def write(tx: Connection, space: SpaceId, questions: Iterable[Question], faults:
         for n, span in enumerate(question.gold)
     ]
     if rows:
-        tx.execute(insert(schema.golden_spans), rows)
+        tx.execute(insert(measuring.golden_spans), rows)
 
 
 class _Source:

@@ -66,6 +66,7 @@ versions = Table(
     Column("source", Text),
     Column("metadata", STORED_JSON, nullable=False),
     Column("language", Text),
+    Column("warning", Text),
     Column("text", Text, nullable=False),
     Column("chunk_count", Integer, nullable=False),
     # Its chunk rows are there: it is staged or live.
@@ -94,6 +95,8 @@ chunks = Table(
     Column("section", Text, nullable=False),
     Column("kind", String(16), nullable=False),
     Column("search_text", Text, nullable=False),
+    # Pages, rows or parts of the original that it covers: [[offset, label], …]; null where there are none.
+    Column("places", STORED_JSON),
     ForeignKeyConstraint(
         ["space_id", "document_id", "version_id"],
         ["versions.space_id", "versions.document_id", "versions.id"],
@@ -167,133 +170,19 @@ indexes = Table(
     Column("state", String(16), nullable=False),
     Column("embedder", STORED_JSON, nullable=False),
     Column("collection", Text, nullable=False),
+    # The change up to which it is level with the content; of no meaning while it serves.
+    Column("seq", BigInteger, nullable=False, server_default=text("0")),
+    # While it is built: the last chunk that has its vector. Null before and after.
+    Column("built_to", KEY),
+    Column("vectors", Integer, nullable=False, server_default=text("0")),
+    Column("truncated", Integer, nullable=False, server_default=text("0")),
+    Column("comparison", STORED_JSON),
+    Column("job_id", KEY),
+    Column("reason", Text),
+    # asked, forced: to be promoted as soon as it is level; null is not.
+    Column("promotion", String(16)),
+    Column("promoted_at", UtcDateTime),
     Column("created_at", UtcDateTime, nullable=False),
     ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_indexes_space"),
     Index("uq_indexes_serving", "space_id", unique=True, sqlite_where=_SERVING, postgresql_where=_SERVING),
-)
-
-golden = Table(
-    "golden",
-    tables,
-    Column("space_id", KEY, primary_key=True),
-    Column("id", KEY, primary_key=True),
-    Column("question", STORED_JSON, nullable=False),
-    Column("state", String(16), nullable=False),
-    Column("origin", String(16), nullable=False),
-    # The first fault of its spans.
-    Column("flagged", Text),
-    Column("updated_at", UtcDateTime, nullable=False),
-    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_golden_space"),
-)
-
-golden_spans = Table(
-    "golden_spans",
-    tables,
-    Column("space_id", KEY, primary_key=True),
-    Column("golden_id", KEY, primary_key=True),
-    Column("n", Integer, primary_key=True),
-    Column("document_id", KEY, nullable=False),
-    Column("quote", Text),
-    # Why the live document does not bear it out; null while it does.
-    Column("fault", Text),
-    ForeignKeyConstraint(
-        ["space_id", "golden_id"], ["golden.space_id", "golden.id"], name="fk_golden_spans_golden", ondelete="CASCADE"
-    ),
-    Index("ix_golden_spans_document", "space_id", "document_id"),
-)
-
-feedback = Table(
-    "feedback",
-    tables,
-    Column("space_id", KEY, primary_key=True),
-    Column("id", KEY, primary_key=True),
-    Column("answer_id", KEY, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("answer_text", Text, nullable=False),
-    Column("answer_status", String(16), nullable=False),
-    Column("verdict", String(16), nullable=False),
-    Column("comment", Text),
-    Column("state", String(16), nullable=False),
-    Column("golden_id", KEY),
-    Column("created_at", UtcDateTime, nullable=False),
-    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_feedback_space"),
-    Index("ix_feedback_listed", "space_id", "created_at", "id"),
-    Index("ix_feedback_answer", "space_id", "answer_id"),
-)
-
-feedback_sources = Table(
-    "feedback_sources",
-    tables,
-    Column("space_id", KEY, primary_key=True),
-    Column("feedback_id", KEY, primary_key=True),
-    Column("document_id", KEY, primary_key=True),
-    ForeignKeyConstraint(
-        ["space_id", "feedback_id"],
-        ["feedback.space_id", "feedback.id"],
-        name="fk_feedback_sources_feedback",
-        ondelete="CASCADE",
-    ),
-    Index("ix_feedback_sources_document", "space_id", "document_id"),
-)
-
-evaluations = Table(
-    "evaluations",
-    tables,
-    Column("space_id", KEY, primary_key=True),
-    Column("id", KEY, primary_key=True),
-    Column("job_id", KEY, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("subject", String(16), nullable=False),
-    Column("fingerprint", String(16), nullable=False),
-    Column("question_count", Integer, nullable=False),
-    Column("request", STORED_JSON, nullable=False),
-    Column("questions", STORED_JSON, nullable=False),
-    # The whole evaluation and its reports, all null until it is finished.
-    Column("finished", Text),
-    Column("markdown", Text),
-    Column("html", Text),
-    Column("metrics", STORED_JSON),
-    Column("vetoed", Boolean),
-    Column("created_at", UtcDateTime, nullable=False),
-    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_evaluations_space"),
-    Index("uq_evaluations_id", "id", unique=True),
-    Index("ix_evaluations_listed", "space_id", "created_at", "id"),
-)
-
-evaluation_outcomes = Table(
-    "evaluation_outcomes",
-    tables,
-    Column("space_id", KEY, primary_key=True),
-    Column("evaluation_id", KEY, primary_key=True),
-    Column("question_id", KEY, primary_key=True),
-    Column("variant", KEY, primary_key=True),
-    Column("outcome", STORED_JSON, nullable=False),
-    ForeignKeyConstraint(
-        ["space_id", "evaluation_id"],
-        ["evaluations.space_id", "evaluations.id"],
-        name="fk_evaluation_outcomes_evaluation",
-        ondelete="CASCADE",
-    ),
-)
-
-calibrations = Table(
-    "calibrations",
-    tables,
-    Column("space_id", KEY, primary_key=True),
-    Column("index_id", KEY, primary_key=True),
-    Column("content", STORED_JSON, nullable=False),
-    Column("created_at", UtcDateTime, nullable=False),
-    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_calibrations_space"),
-    ForeignKeyConstraint(["index_id"], ["indexes.id"], name="fk_calibrations_index", ondelete="CASCADE"),
-)
-
-calibration_cases = Table(
-    "calibration_cases",
-    tables,
-    Column("job_id", KEY, primary_key=True),
-    Column("n", Integer, primary_key=True),
-    Column("asked", STORED_JSON, nullable=False),
-    # What the retriever made of it; null until it was asked.
-    Column("seen", STORED_JSON),
-    ForeignKeyConstraint(["job_id"], ["jobs.id"], name="fk_calibration_cases_job", ondelete="CASCADE"),
 )

@@ -58,6 +58,7 @@ def save_version(
     source: str | None,
     metadata: dict[str, Any],
     language: str | None,
+    warning: str | None = None,
     text: str,
     chunks: Sequence[NewChunk],
     now: datetime,
@@ -89,6 +90,7 @@ def save_version(
         "source": source,
         "metadata": metadata,
         "language": language,
+        "warning": warning,
         "text": text,
         "chunk_count": len(chunks),
         "has_chunks": True,
@@ -206,4 +208,5 @@ def _chunk_row(space: SpaceId, document_id: DocumentId, version: VersionId, chun
         "section": chunk.section,
         "kind": chunk.kind,
         "search_text": chunk.search_text,
+        "places": [[place.start, place.label] for place in chunk.places] or None,
     }

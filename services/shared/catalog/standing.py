@@ -4,17 +4,17 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, and_, bindparam, select
 
-from services.shared.catalog import schema
+from services.shared.catalog import measuring, schema
 from services.shared.catalog.indexes import SERVING, IndexRow, from_row
 from services.shared.contracts.calibration import Calibration
 from services.shared.contracts.ids import SpaceId
 
-_s, _i, _c = schema.spaces.c, schema.indexes.c, schema.calibrations.c
+_s, _i, _c = schema.spaces.c, schema.indexes.c, measuring.calibrations.c
 _STANDING = (
     select(_s.seq, _i.id, _i.space_id, _i.embedder, _i.collection, _i.created_at, _c.content)
     .select_from(schema.spaces)
     .outerjoin(schema.indexes, and_(_i.space_id == _s.id, _i.state == SERVING))
-    .outerjoin(schema.calibrations, and_(_c.space_id == _s.id, _c.index_id == _i.id))
+    .outerjoin(measuring.calibrations, and_(_c.space_id == _s.id, _c.index_id == _i.id))
     .where(_s.id == bindparam("space"))
 )
 

@@ -54,6 +54,9 @@ class Citation(Response):
     title: str
     source: str | None
     section: str
+    place: str | None = Field(
+        default=None, description="Where in the original it stands: page 3; sheet Prices, row 12; null where unknown"
+    )
     type: str | None
     chunk_id: ChunkId
     start: int = Field(description="Unicode code points in the extracted text")

@@ -80,6 +80,7 @@ class Document(Response):
     sha256: str = Field(description="SHA-256 of the original bytes, hex")
     chunks: int = Field(description="Chunks that the index holds")
     metadata: dict[str, Any]
+    warning: str | None = Field(description="What its owner should look at: how the file was understood")
     created_at: datetime
     updated_at: datetime
 
@@ -95,6 +96,11 @@ class DeletionReceipt(Response):
     document_id: DocumentId
     versions: int
     chunks: int
+    vectors: int = Field(description="Vectors removed from all indexes of the space")
+    postings: int = Field(description="Chunks removed from the keyword index")
     blobs: int = Field(description="Original files removed from disk (bytes shared with another document stay)")
+    cached_answers: int = Field(description="Kept answers removed that rested on it")
     cancelled_jobs: list[JobId] = Field(description="Ingestions of this document that were still under way")
-    cleanup_job: JobId | None = Field(description="Sweeps the vectors, which nothing can answer from any more")
+    cleanup_job: JobId | None = Field(
+        description="null when all is removed; else the job that removes what an index that did not answer still holds"
+    )

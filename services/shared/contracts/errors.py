@@ -26,6 +26,9 @@ class ErrorCode(StrEnum):
     ANSWER_NOT_FOUND = "answer_not_found"
     FEEDBACK_NOT_FOUND = "feedback_not_found"
     FEEDBACK_STATE_CONFLICT = "feedback_state_conflict"
+    INDEX_NOT_FOUND = "index_not_found"
+    INDEX_STATE_CONFLICT = "index_state_conflict"
+    INDEX_WORSE = "index_worse"
     ROUTE_NOT_FOUND = "route_not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     ORIGIN_NOT_ALLOWED = "origin_not_allowed"
@@ -64,6 +67,9 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.ANSWER_NOT_FOUND: 404,
     ErrorCode.FEEDBACK_NOT_FOUND: 404,
     ErrorCode.FEEDBACK_STATE_CONFLICT: 409,
+    ErrorCode.INDEX_NOT_FOUND: 404,
+    ErrorCode.INDEX_STATE_CONFLICT: 409,
+    ErrorCode.INDEX_WORSE: 409,
     ErrorCode.ROUTE_NOT_FOUND: 404,
     ErrorCode.METHOD_NOT_ALLOWED: 405,
     ErrorCode.ORIGIN_NOT_ALLOWED: 403,

@@ -14,7 +14,7 @@ IndexId = NewType("IndexId", str)
 
 DEFAULT_SPACE = SpaceId("main")
 
-PIPELINE_VERSION = "1"
+PIPELINE_VERSION = "2"
 """Rises whenever the same bytes would be parsed or cut differently; it is part of every version id."""
 
 

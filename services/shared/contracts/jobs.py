@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from services.shared.contracts.base import Record, Response
+from services.shared.contracts.base import Record, Request, Response
 from services.shared.contracts.ids import DocumentId, JobId
 
 
@@ -30,6 +30,7 @@ class JobKind(StrEnum):
     EVALUATION = "evaluation"
     GOLDEN = "golden"
     CALIBRATION = "calibration"
+    REEMBED = "reembed"
 
 
 class Queue(StrEnum):
@@ -48,6 +49,7 @@ QUEUE_OF: dict[JobKind, Queue] = {
     JobKind.EVALUATION: Queue.INDEX,
     JobKind.GOLDEN: Queue.INDEX,
     JobKind.CALIBRATION: Queue.INDEX,
+    JobKind.REEMBED: Queue.INDEX,
 }
 
 WORK_TASK = "ragstone.work"
@@ -86,6 +88,17 @@ class JobList(Response):
     items: list[Job]
     next_cursor: str | None
     counts: dict[JobState, int] = Field(description="Jobs of the space by state, every state present")
+
+
+class RetryRequest(Request):
+    """Which failed jobs are to be done again; what is left out does not choose."""
+
+    kind: JobKind | None = None
+
+
+class RetriedJobs(Response):
+    retried: int = Field(description="Failed jobs that are queued again")
+    skipped: int = Field(description="Failed jobs that cannot be: a later word on the document stands")
 
 
 class JobItem(Response):

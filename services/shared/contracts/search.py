@@ -6,6 +6,7 @@ from pydantic import Field
 
 from services.shared.contracts.base import Request, Response
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId, VersionId
+from services.shared.contracts.places import Place
 
 TOP_K_MAX = 100
 FINAL_PASSAGES = 5
@@ -68,6 +69,9 @@ class RetrieveRequest(Request):
         default=False,
         description="Leave out what the critic holds for irrelevant even when fewer than top_k passages remain",
     )
+    index: IndexId | None = Field(
+        default=None, description="Search the vectors of this index of the space instead of the serving one"
+    )
     without: list[ChunkId] = Field(
         default_factory=list, max_length=WITHOUT_MAX, description="Chunks to search as if they were not there"
     )
@@ -99,6 +103,10 @@ class Passage(Response):
     lead: int = Field(description="Leading code points of text that repeat a table's header (0 elsewhere)")
     start: int = Field(description="Offset in the extracted text, Unicode code points")
     end: int
+    places: list[Place] = Field(
+        default_factory=list,
+        description="Pages, rows or parts of the original that it covers; empty where none are known",
+    )
     source: str | None
     tags: list[str]
     kind: str = Field(description="fact, or negative for an explicit 'this is not so'")

@@ -10,7 +10,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
-from services.shared.catalog import chunks, documents, schema
+from services.shared.catalog import chunks, documents, measuring
 from services.shared.catalog.engine import MIGRATIONS, Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from tests.contract.catalog.building import NOW, SPACE, OnPurpose, at_once, break_off, chunk_ids, draft, ingest
@@ -45,7 +45,7 @@ def test_threads_that_start_together_migrate_once(bare_url: str) -> None:
 
 def test_the_migrations_make_exactly_the_schema(catalog: Catalog) -> None:
     with catalog.read() as tx:
-        assert compare_metadata(MigrationContext.configure(tx), schema.tables) == []
+        assert compare_metadata(MigrationContext.configure(tx), measuring.golden.metadata) == []
 
 
 def test_the_migrations_can_be_packaged() -> None:

@@ -94,6 +94,7 @@ class FakeDocuments:
             sha256=sha256,
             chunks=3,
             metadata={},
+            warning=None,
             created_at=NOON,
             updated_at=NOON,
         )

@@ -273,7 +273,7 @@ def test_the_shapes_that_clients_rely_on() -> None:
         *("id", "status", "text", "reason", "confidence", "citations", "claims", "sub_questions", "passages_used"),
         *("degraded", "model", "index", "timings_ms", "trace_id", "trace"),
     }
-    assert set(Passage.model_fields) - {"lead", "kind", "also_in"} == {
+    assert set(Passage.model_fields) - {"lead", "kind", "also_in", "places"} == {
         *("chunk_id", "document_id", "version", "title", "section", "type", "text", "start", "end", "source", "tags"),
         *("score", "distance", "bm25", "critic", "ranks"),
     }
@@ -293,7 +293,7 @@ async def test_an_answer_on_the_wire_has_every_field_of_the_public_shape() -> No
     assert set(answer) == set(Answer.model_fields)
     assert set(answer["citations"][0]) == {
         *("n", "document_id", "version", "title", "source", "section", "type", "chunk_id", "start", "end", "quote"),
-        "url",
+        *("url", "place"),
     }
     assert set(answer["claims"][0]) == {"text", "supported", "score", "citations"}
     assert set(answer["model"]) == {"writer", "name"}

@@ -223,7 +223,10 @@ async def test_forgetting_gives_a_receipt_and_rings_for_the_sweep() -> None:
         "document_id": "docs/a b.md",
         "versions": 1,
         "chunks": 3,
+        "vectors": 0,
+        "postings": 0,
         "blobs": 1,
+        "cached_answers": 0,
         "cancelled_jobs": [],
         "cleanup_job": "c0",
     }

@@ -50,6 +50,7 @@ class FakeGateway:
             "chunks": 1,
             "metadata": {},
             "created_at": NOW,
+            "warning": None,
             "updated_at": NOW,
         }
 
@@ -87,7 +88,15 @@ class FakeGateway:
             return httpx.Response(200, json=document)
         del self.documents[document_id]
         self.deleted.append(document_id)
-        receipt = {"document_id": document_id, "versions": 1, "chunks": 1, "blobs": 1}
+        receipt = {
+            "document_id": document_id,
+            "versions": 1,
+            "chunks": 1,
+            "vectors": 1,
+            "postings": 1,
+            "blobs": 1,
+            "cached_answers": 0,
+        }
         return httpx.Response(200, json=receipt | {"cancelled_jobs": [], "cleanup_job": None})
 
     def _submit(self, request: httpx.Request) -> httpx.Response:
