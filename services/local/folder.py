@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -10,14 +11,19 @@ from pathlib import Path
 MEDIA_TYPES: Mapping[str, str] = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
+    ".mdx": "text/markdown",
     ".rst": "text/x-rst",
     ".txt": "text/plain",
+    ".text": "text/plain",
+    ".log": "text/plain",
     ".html": "text/html",
     ".htm": "text/html",
+    ".xhtml": "application/xhtml+xml",
     ".json": "application/json",
     ".ndjson": "application/x-ndjson",
     ".jsonl": "application/x-ndjson",
     ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
     ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
@@ -27,6 +33,28 @@ MEDIA_TYPES: Mapping[str, str] = {
     ".eml": "message/rfc822",
 }
 """File kinds that a folder is searched for."""
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Which files of a folder are meant: those that fit one of ``only`` (all when empty) and none of ``never``.
+
+    A pattern is held against the path in the folder and against its last part.
+    """
+
+    only: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Is anything left out?"""
+        return bool(self.only or self.never)
+
+    def fit(self, relative: str) -> bool:
+        """Is the file of this path meant?"""
+        return (not self.only or _any_fits(self.only, relative)) and not _any_fits(self.never, relative)
+
+
+EVERYTHING = Patterns()
 
 
 @dataclass(frozen=True)
@@ -95,32 +123,62 @@ def is_utf8(path: str) -> bool:
     return shown(path) == path
 
 
-def scan(folder: Path, *, prefix: str, glob: str | None, max_bytes: int) -> tuple[list[LocalFile], list[Skipped]]:
-    """The folder's documents, by id, and the files that were left out although their kind is known.
+@dataclass
+class Scan:
+    """What a folder holds: its documents by path, and what was left out."""
+
+    files: list[LocalFile] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    """Files of a known kind that cannot be sent."""
+    ignored: Counter[str] = field(default_factory=Counter)
+    """Numbers of files of other kinds, by extension."""
+
+
+def scan(folder: Path, *, prefix: str, patterns: Patterns, max_bytes: int, sums: "Checksums | None" = None) -> Scan:
+    """The folder's documents.
 
     Hidden files and folders are not looked at; a link is followed only to a file inside the folder.
     Raises: OSError when a folder cannot be listed (its documents must not seem to have vanished).
     """
     root = folder.resolve()
-    files, skipped = [], list[Skipped]()
+    found = Scan()
     for path in _walk(root):
         relative = path.relative_to(root).as_posix()
-        if glob is not None and not matches(relative, glob):
+        if not patterns.fit(relative):
+            continue
+        if not path.is_symlink() and path.suffix.lower() not in MEDIA_TYPES:
+            found.ignored[path.suffix.lower() or "no extension"] += 1
             continue
         reason = why_not(path, root, max_bytes)
         if reason is not None:
-            skipped.append(Skipped(shown(relative), reason))
+            found.skipped.append(Skipped(shown(relative), reason))
             continue
         try:
-            files.append(read(path, document_id=prefix + relative, relative=relative))
+            found.files.append(read(path, document_id=prefix + relative, relative=relative, sums=sums))
         except OSError as error:
-            skipped.append(Skipped(shown(relative), f"cannot be read: {error.strerror}"))
-    return files, skipped
+            found.skipped.append(Skipped(shown(relative), f"cannot be read: {error.strerror}"))
+    return found
 
 
-def matches(relative: str, glob: str) -> bool:
-    """Does the path, or its last part, fit the pattern?"""
-    return fnmatch(relative, glob) or fnmatch(relative.rsplit("/", 1)[-1], glob)
+def _any_fits(patterns: Iterable[str], relative: str) -> bool:
+    return any(fnmatch(relative, one) or fnmatch(relative.rsplit("/", 1)[-1], one) for one in patterns)
+
+
+class Checksums:
+    """Checksums that were taken before, of files that have not been touched since."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[tuple[int, int, int], str]] = {}
+
+    def of(self, path: Path) -> tuple[str, int]:
+        """SHA-256 and size. Raises: OSError."""
+        with path.open("rb") as stream:
+            at = os.fstat(stream.fileno())
+            mark = (at.st_ino, at.st_size, at.st_mtime_ns)
+            known = self._known.get(path)
+            if known is None or known[0] != mark:
+                known = self._known[path] = (mark, hashlib.file_digest(stream, "sha256").hexdigest())
+        return known[1], at.st_size
 
 
 def why_not(path: Path, root: Path, max_bytes: int) -> str | None:
@@ -141,23 +199,20 @@ def why_not(path: Path, root: Path, max_bytes: int) -> str | None:
     return None
 
 
-def read(path: Path, *, document_id: str, relative: str) -> LocalFile:
+def read(path: Path, *, document_id: str, relative: str, sums: Checksums | None = None) -> LocalFile:
     """A file with its checksum.
 
     Raises: OSError.
     """
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return LocalFile(document_id, relative, path, digest, os.fstat(stream.fileno()).st_size)
+    sha256, size = (sums or Checksums()).of(path)
+    return LocalFile(document_id, relative, path, sha256, size)
 
 
 def _walk(root: Path) -> Iterator[Path]:
     for folder, names, files in os.walk(root, onerror=_raise):
         names[:] = sorted(name for name in names if not name.startswith("."))
         yield from (Path(folder) / name for name in names if (Path(folder) / name).is_symlink())
-        for name in sorted(files):
-            if not name.startswith(".") and Path(name).suffix.lower() in MEDIA_TYPES:
-                yield Path(folder) / name
+        yield from (Path(folder) / name for name in sorted(files) if not name.startswith("."))
 
 
 def _raise(error: OSError) -> None:
@@ -170,14 +225,14 @@ def plan_mirror(
     *,
     origin: str | None,
     prefix: str = "",
-    glob: str | None = None,
+    patterns: Patterns = EVERYTHING,
     skipped: Iterable[Skipped] = (),
     former: str | None = None,
 ) -> Plan:
     """Compare a folder's files with what the server knows.
 
     A document that was sent by hand (no origin) under the id of a file becomes the folder's; one of another folder is
-    never touched. With ``glob`` only documents that fit it can vanish; those of skipped files stay as they are.
+    never touched. Only documents that fit the patterns can vanish; those of skipped files stay as they are.
     ``origin`` null is a file sent alone: nothing vanishes. ``former`` is another name of the same folder,
     whose documents it takes over where the ids are the same.
     """
@@ -207,7 +262,7 @@ def plan_mirror(
             for document_id, there in known.items()
             if there.origin == origin
             and document_id not in seen | there_still
-            and (glob is None or matches(document_id.removeprefix(prefix), glob))
+            and patterns.fit(document_id.removeprefix(prefix))
         )
     by_bytes = {known[document_id].sha256: document_id for document_id in reversed(plan.vanished)}
     for file in plan.new:

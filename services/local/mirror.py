@@ -9,7 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from services.local.api import Api, Unreachable, Upload
-from services.local.folder import Known, LocalFile, Plan, Skipped, is_utf8, origin_of, plan_mirror, read, scan, shown
+from services.local.folder import (
+    EVERYTHING,
+    Checksums,
+    Known,
+    LocalFile,
+    Patterns,
+    Plan,
+    Scan,
+    Skipped,
+    is_utf8,
+    origin_of,
+    plan_mirror,
+    read,
+    scan,
+    shown,
+)
 from services.local.patience import LOOK_EVERY_S, patiently
 from services.shared.contracts.documents import DocumentDescription, SubmittedJob
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -28,11 +43,20 @@ class Failed:
     reason: str
 
 
+@dataclass(frozen=True)
+class Warned:
+    """A document that made it, with something that its owner should look at."""
+
+    document_id: str
+    warning: str
+
+
 @dataclass
 class Report:
     """What one mirrored folder or file came to.
 
-    ``moved`` maps the new id to the former one; ``advice`` says what to do about failures that have one cause.
+    ``moved`` maps the new id to the former one; ``ignored`` counts files of kinds that are no documents, by extension;
+    ``advice`` says what to do about failures that have one cause.
     """
 
     path: str
@@ -43,12 +67,19 @@ class Report:
     vanished: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
+    warned: list[Warned] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    ignored: dict[str, int] = field(default_factory=dict)
     advice: str | None = None
     batch: dict[str, Any] | None = None
     dry_run: bool = False
     interrupted: bool = False
     seconds: float = 0.0
+
+    @property
+    def idle(self) -> bool:
+        """Was there nothing to do, and nothing to say?"""
+        return not (self.new or self.changed or self.moved or self.vanished or self.failed or self.interrupted)
 
 
 @dataclass(frozen=True)
@@ -57,10 +88,12 @@ class Choice:
 
     name: str | None = None
     prefix: str = ""
-    glob: str | None = None
+    patterns: Patterns = EVERYTHING
     dry_run: bool = False
     allow_empty: bool = False
     max_bytes: int = 20_000_000
+    sums: Checksums = field(default_factory=Checksums)
+    """Kept from one look at a folder to the next."""
 
 
 class Progress:
@@ -91,20 +124,27 @@ def _plan(api: Api, path: Path, choice: Choice) -> tuple[Report, Plan]:
     if path.is_dir():
         origin: str | None = origin_of(path, choice.name)
         usual = origin_of(path, None)
-        files, skipped = _scanned(path, choice)
-        if not files and not skipped and choice.glob is None and not choice.allow_empty:
+        found = _scanned(path, choice)
+        if not (found.files or found.skipped or choice.patterns or choice.allow_empty):
             detail = (
                 f"{shown(path)} holds no document, so nothing was touched; --allow-empty forgets all that came from it."
             )
             raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
-        known = _known(api, origin, files)
+        known = _known(api, origin, found.files)
     else:
-        origin, usual, skipped = None, None, []
-        files = [_single(path, choice)]
-        there = api.document(files[0].document_id) if is_utf8(files[0].document_id) else None
+        origin, usual = None, None
+        found = Scan([_single(path, choice)])
+        document_id = found.files[0].document_id
+        there = api.document(document_id) if is_utf8(document_id) else None
         known = {} if there is None else {there.id: Known(there.sha256, there.origin)}
     plan = plan_mirror(
-        files, known, origin=origin, prefix=choice.prefix, glob=choice.glob, skipped=skipped, former=usual
+        found.files,
+        known,
+        origin=origin,
+        prefix=choice.prefix,
+        patterns=choice.patterns,
+        skipped=found.skipped,
+        former=usual,
     )
     gone = set(plan.moved.values())
     report = Report(
@@ -116,7 +156,8 @@ def _plan(api: Api, path: Path, choice: Choice) -> tuple[Report, Plan]:
         vanished=[document_id for document_id in plan.vanished if document_id not in gone],
         unchanged=plan.unchanged,
         failed=[Failed(shown(choice.prefix) + refused.path, refused.reason) for refused in plan.refused],
-        skipped=skipped,
+        skipped=found.skipped,
+        ignored=dict(found.ignored.most_common()),
         advice=None if origin is None else _take_over(path, plan, choice),
         dry_run=choice.dry_run,
     )
@@ -139,9 +180,9 @@ def _take_over(path: Path, plan: Plan, choice: Choice) -> str | None:
     )
 
 
-def _scanned(path: Path, choice: Choice) -> tuple[list[LocalFile], list[Skipped]]:
+def _scanned(path: Path, choice: Choice) -> Scan:
     try:
-        return scan(path, prefix=choice.prefix, glob=choice.glob, max_bytes=choice.max_bytes)
+        return scan(path, prefix=choice.prefix, patterns=choice.patterns, max_bytes=choice.max_bytes, sums=choice.sums)
     except OSError as error:
         detail = (
             f"{shown(error.filename)} cannot be listed ({error.strerror}), so nothing was touched; make it readable."
@@ -266,6 +307,8 @@ def wait_for(api: Api, jobs: dict[str, str], report: Report, progress: Progress,
                 progress.done(1)
                 if job.state is not JobState.SUCCEEDED:
                     report.failed.append(Failed(document_id, job.reason or f"the job was {job.state}"))
+                elif job.warning is not None:
+                    report.warned.append(Warned(document_id, job.warning))
             elif job.state is JobState.RUNNING:
                 progress.stage(job)
         pause = LOOK_EVERY_S[0] if ended else min(pause * 1.5, LOOK_EVERY_S[1])

@@ -4,7 +4,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,8 +12,9 @@ from types import FrameType
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
-from services.local import asking, mirror, show
+from services.local import asking, mirror, show, watching
 from services.local.api import Api
 from services.local.folder import shown
 from services.local.mirror import Choice, Failed, Report
@@ -24,6 +25,8 @@ from services.shared.contracts.jobs import JobState
 
 STANDARD_INPUT = "-"
 BATCH_KINDS = (".ndjson", ".jsonl")
+
+Told = Callable[[Report], None]
 
 
 @contextmanager
@@ -44,9 +47,16 @@ def interruptible() -> Iterator[threading.Event]:
 
 
 def send(
-    api: Api, console: Console, path: str, choice: Choice, stop: threading.Event, *, batch: bool = False
+    api: Api,
+    console: Console,
+    path: str,
+    choice: Choice,
+    stop: threading.Event,
+    *,
+    batch: bool = False,
+    idle_too: bool = True,
 ) -> Report:
-    """One path of the command line, with a bar and a report.
+    """One path of the command line, with a bar and a report; without ``idle_too`` no report of nothing to do.
 
     Raises: RagstoneError, Unreachable.
     """
@@ -59,8 +69,34 @@ def send(
         else:
             report = mirror.ingest(api, Path(path), choice, bar, stop)
     report.seconds = round(time.monotonic() - began, 2)
-    show.report(console, report)
+    if idle_too or not report.idle:
+        show.report(console, report)
     return report
+
+
+def keep_sending(
+    api: Api, console: Console, paths: Sequence[str], choice: Choice, stop: threading.Event, told: Told
+) -> None:
+    """Mirror the folders again at each change, until ``stop`` is set; ``told`` of each report of something done.
+
+    Raises: RagstoneError when a folder cannot be watched.
+    """
+
+    def look() -> None:
+        for path in paths:
+            report = send(api, console, path, choice, stop, idle_too=False)
+            if not report.idle:
+                told(report)
+
+    def complain(why: str) -> None:
+        console.print(Text(why, style="yellow"), soft_wrap=True)
+
+    console.print(Text(f"Watching {', '.join(map(shown, paths))}; Ctrl-C ends it.", style="dim"))
+    try:
+        watching.keep_up([Path(path) for path in paths], look, complain, stop)
+    except OSError as error:
+        detail = f"{', '.join(map(shown, paths))} cannot be watched ({error}); name folders that are there."
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail) from error
 
 
 def _text(api: Api, data: bytes, choice: Choice, bar: mirror.Progress, stop: threading.Event) -> Report:

@@ -110,6 +110,11 @@ def report(console: Console, result: mirror.Report) -> None:
         _listed(console, word, ids, style)
     for skip in result.skipped:
         console.print(Text(f"  skipped {skip.path}: {skip.reason}", style="yellow"))
+    for warned in result.warned:
+        console.print(Text(f"  look at {warned.document_id}: {warned.warning}", style="yellow"))
+    if result.ignored:
+        kinds = ", ".join(f"{number} {extension}" for extension, number in list(result.ignored.items())[:LISTED])
+        console.print(Text(f"  not documents: {kinds}", style="dim"))
     for failure in result.failed:
         console.print(Text(f"  failed {failure.document_id}: {failure.reason}", style="red"))
     if result.advice is not None:
@@ -154,7 +159,7 @@ def answer_end(console: Console, answer: Answer, url: str, *, text_shown: bool) 
 
 
 def _citation(console: Console, citation: Citation, url: str) -> None:
-    where = place(citation.title, citation.section)
+    where = ", ".join(part for part in (place(citation.title, citation.section), citation.place) if part)
     console.print(Text.assemble((f"[{citation.n}] ", "bold cyan"), (where, "bold")))
     console.print(Text(f'    "{" ".join(citation.quote.split())}"', style="italic"))
     link = citation.url if "://" in citation.url else f"{url}/{citation.url.lstrip('/')}"

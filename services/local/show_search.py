@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from services.local.show import place
+from services.shared.contracts.places import place_of
 from services.shared.contracts.search import Passage, SearchResponse
 
 LIST_ROWS = 10
@@ -31,7 +32,8 @@ def search(console: Console, found: SearchResponse) -> None:
 
 
 def _passage(console: Console, n: int, passage: Passage) -> None:
-    where = place(passage.title, passage.section)
+    at = place_of(passage.places, passage.start, passage.end)
+    where = ", ".join(part for part in (place(passage.title, passage.section), at) if part)
     console.print(Text.assemble((f"{n}. ", "bold cyan"), (where, "bold"), (f"  {passage.score:.4f}", "dim")))
     measures = [
         f"{name} {value:.3f}"

@@ -68,6 +68,7 @@ function documentLine(found) {
   const address = `/v1/documents/${encodeURIComponent(found.id)}`;
   line.append(make("a", found.title, { href: `${address}/source?as=text`, target: "_blank", rel: "noopener" }));
   line.append(make("span", [found.type, `${found.chunks} chunks`].filter(Boolean).join(" · "), { className: "note" }));
+  if (found.warning) line.append(make("span", found.warning, { className: "note" }));
   const forget = make("button", "Forget", { type: "button" });
   forget.setAttribute("aria-label", `Forget ${found.title}`);
   forget.addEventListener("click", async () => {

@@ -123,7 +123,7 @@ const words = (names) => names.map((name) => name.replaceAll("_", " ")).join(", 
 function sourceLine(citation) {
   const line = make("li", "", { value: citation.n });
   const within = citation.section.split(" > ").filter((heading) => heading !== citation.title).join(" > ");
-  const where = within ? `${citation.title} — ${within}` : citation.title;
+  const where = [[citation.title, within].filter(Boolean).join(" — "), citation.place].filter(Boolean).join(", ");
   const button = make("button", where, { type: "button" });
   button.addEventListener("click", () => open(citation, button));
   line.append(button);

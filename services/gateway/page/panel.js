@@ -22,7 +22,7 @@ export async function open(citation, from) {
   from.setAttribute("aria-expanded", "true");
   $("panel").hidden = false;
   $("panel-title").textContent = citation.title;
-  $("panel-where").textContent = [citation.section, citation.source].filter(Boolean).join(" · ");
+  $("panel-where").textContent = [citation.section, citation.place, citation.source].filter(Boolean).join(" · ");
   $("panel-open").href = citation.url;
   $("panel-text").textContent = citation.quote;
   $("panel-title").focus({ preventScroll: true });

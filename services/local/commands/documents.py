@@ -1,5 +1,6 @@
 """`ragstone ingest` and `jobs`: documents on their way in."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,8 @@ import typer
 
 from services.local import asking, sending, show
 from services.local.commands.options import AsJson, Space, Url
-from services.local.mirror import Choice
+from services.local.folder import Patterns
+from services.local.mirror import Choice, Report
 from services.local.patience import follow
 from services.local.settings import local_settings
 from services.local.state import RunFolder
@@ -22,7 +24,13 @@ def ingest(
     ],
     name: Annotated[str | None, typer.Option(help="Name of the mirrored folder, or id of the text from -.")] = None,
     prefix: Annotated[str, typer.Option(help="Put in front of every document id, such as handbook/.")] = "",
-    glob: Annotated[str | None, typer.Option(help="Only files whose path or name fits, such as '*.md'.")] = None,
+    glob: Annotated[
+        list[str] | None, typer.Option(help="Only files whose path or name fits, such as '*.md'; may be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Not the files that fit, such as 'drafts/*'; may be repeated.")
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on, and send each change as it happens.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done.")] = False,
     batch: Annotated[bool, typer.Option("--batch", help="Send an .ndjson or .jsonl file as many documents.")] = False,
     allow_empty: Annotated[
@@ -33,12 +41,14 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Make the documents equal to a folder: new, changed, moved and vanished files."""
+    if watch and (batch or dry_run or not all(Path(path).is_dir() for path in paths)):
+        raise typer.BadParameter("only folders can be watched, without --batch or --dry-run.", param_hint="'--watch'")
     settings = local_settings()
     console = console_for(stderr=as_json)
     choice = Choice(
         name=name,
         prefix=prefix,
-        glob=glob,
+        patterns=Patterns(tuple(glob or ()), tuple(exclude or ())),
         dry_run=dry_run,
         allow_empty=allow_empty,
         max_bytes=settings.document_max_bytes,
@@ -48,11 +58,20 @@ def ingest(
         show.idle_profile(console, [Path(path) for path in paths], run)
     with gateway(url, space) as api, sending.interruptible() as stop:
         reports = [sending.send(api, console, path, choice, stop, batch=batch) for path in paths if not stop.is_set()]
-    if as_json:
-        out([sending.as_dict(report) for report in reports])
+        if as_json:
+            out([sending.as_dict(report) for report in reports])
+        if watch and not stop.is_set():
+            told = partial(_one_more, as_json=as_json)
+            sending.keep_sending(api, console, paths, choice, stop, told)
+            return
     if any(report.interrupted for report in reports):
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(FAILED if any(report.failed for report in reports) else 0)
+
+
+def _one_more(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        out([sending.as_dict(report)])
 
 
 def jobs(

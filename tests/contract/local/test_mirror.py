@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from services.local.api import Api
-from services.local.mirror import Choice, Failed, Progress, Report, ingest
+from services.local.folder import Patterns
+from services.local.mirror import Choice, Failed, Progress, Report, Warned, ingest
 from services.local.sending import as_dict
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from tests.unit.local.fakes import FakeGateway
@@ -202,9 +203,42 @@ def test_a_file_that_is_skipped_now_keeps_its_document(folder: Path, mirror: Mir
 def test_a_pattern_limits_what_vanishes_too(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
     mirror(folder)
     (folder / "a.md").unlink()
-    report = mirror(folder, Choice(glob="*.txt"))
+    report = mirror(folder, Choice(patterns=Patterns(only=("*.txt",))))
     assert (report.vanished, report.unchanged) == ([], ["deep/b.txt"])
     assert "a.md" in gateway.documents
+
+
+def test_files_that_are_left_out_are_neither_sent_nor_forgotten(
+    folder: Path, mirror: Mirror, gateway: FakeGateway
+) -> None:
+    mirror(folder)
+    (folder / "a.md").unlink()
+    (folder / "draft.md").write_text("about a draft")
+    (folder / "c.md").write_text("about c")
+    report = mirror(folder, Choice(patterns=Patterns(only=("*.md", "deep/*"), never=("draft*", "a.md"))))
+    assert (report.new, report.vanished, report.unchanged) == (["c.md"], [], ["deep/b.txt"])
+    assert set(gateway.documents) == {"a.md", "c.md", "deep/b.txt"}
+
+
+def test_files_of_other_kinds_are_counted(folder: Path, mirror: Mirror) -> None:
+    for name in ("x.png", "y.PNG", "deep/z.yaml", "Makefile", ".hidden.png"):
+        (folder / name).write_text("x")
+    assert mirror(folder).ignored == {".png": 2, ".yaml": 1, "no extension": 1}
+
+
+def test_what_a_job_warns_of_is_reported(folder: Path, mirror: Mirror) -> None:
+    (folder / "a.md").write_text("odd letters")
+    report = mirror(folder)
+    assert report.warned == [Warned("a.md", "It looks odd.")]
+    assert (sorted(report.new), report.failed) == (["a.md", "deep/b.txt"], [])
+
+
+def test_a_kept_checksum_is_of_the_file_as_it_is(folder: Path, mirror: Mirror) -> None:
+    choice = Choice()
+    mirror(folder, choice)
+    (folder / "a.md").write_text("about A")
+    report = mirror(folder, choice)
+    assert (report.changed, report.unchanged) == (["a.md"], ["deep/b.txt"])
 
 
 def test_an_empty_folder_forgets_nothing_unless_told(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:

@@ -126,8 +126,9 @@ class FakeGateway:
             state, reason = ("failed", "It is bad.") if b"bad" in job["data"] else ("succeeded", None)
         if state == "succeeded":
             self.hold(job["id"], job["data"], job["origin"])
+        warning = "It looks odd." if b"odd" in job["data"] else None
         body = {"id": job_id, "kind": "document", "state": state, "stage": "chunk", "done": 0, "total": None}
-        body |= {"attempts": 1, "reason": reason, "warning": None, "document_id": job["id"], "result": None}
+        body |= {"attempts": 1, "reason": reason, "warning": warning, "document_id": job["id"], "result": None}
         return httpx.Response(200, json=body | {"created_at": NOW, "updated_at": NOW})
 
 
