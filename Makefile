@@ -14,13 +14,14 @@ CORPUS ?= corpus
 override CORPUS := $(patsubst ~/%,$(HOME)/%,$(CORPUS))
 QUESTION ?= $(if $(filter corpus,$(CORPUS)),What has Juno Tarkwell not done with Kubernetes?)
 MODELS ?= smollm2
+ROUNDS ?= 200
 # Once: the embedder in the form that the retriever starts with in two seconds, without torch.
 EXPORT := $(BIN)/python -m services.shared.models.export
 PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test test-unit test-postgres test-veto check check-code eval bench models lock clean
+.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean
 
 help: ## This list
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -56,6 +57,12 @@ check-code: $(VENV)/.dev ## Format, lint, types and the walls between the rooms
 test-veto: $(VENV)/.dev ## Plant each seeded regression, and ask the untouched system ten times over (minutes)
 	RAGSTONE_TEST_VETO=whole $(BIN)/python -m pytest tests/veto
 
+test-indexes: $(VENV)/.dev ## Change to real other embedders under twenty questions a second (minutes; make models MODELS=mpnet first)
+	RAGSTONE_TEST_INDEXES=whole $(BIN)/python -m pytest -s tests/e2e/test_second_index.py
+
+chaos: $(VENV)/.dev ## Kill processes at random moments for ROUNDS rounds; nothing may be lost, double or undead (minutes)
+	RAGSTONE_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos
+
 eval: $(VENV)/.dev ## Ask the questions about the sample corpus, with stages switched off too; a table and a report
 	$(BIN)/ragstone up --background --ingest corpus
 	$(BIN)/ragstone eval --questions evals/questions.jsonl --ablate
@@ -65,7 +72,7 @@ bench: $(VENV)/.dev ## Retrieval measured on a collection with judgements: make 
 	$(BIN)/ragstone up --background
 	$(BIN)/ragstone eval retrieval --data $(DATA) --ablate
 
-models: $(VENV)/.dev ## Fetch small language models for tests and evaluation: make models MODELS="smollm2 qwen1.5b"
+models: $(VENV)/.dev ## Fetch models for tests and evaluation: make models MODELS="smollm2 qwen1.5b mpnet"
 	$(BIN)/python -m benchmarks.fetch_models $(MODELS)
 
 lock: ## Write constraints.txt anew from what pyproject.toml allows (takes minutes)

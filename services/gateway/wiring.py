@@ -5,11 +5,13 @@ import uuid
 from dataclasses import dataclass
 
 from services.gateway.adapters.answers import RedisAnswers
+from services.gateway.adapters.bodies import BlobBodies
 from services.gateway.adapters.catalog.calibrations import CatalogCalibrations
 from services.gateway.adapters.catalog.documents import CatalogDocuments
 from services.gateway.adapters.catalog.evaluations import CatalogEvaluations
 from services.gateway.adapters.catalog.feedback import CatalogFeedback
 from services.gateway.adapters.catalog.golden import CatalogGolden
+from services.gateway.adapters.catalog.indexes import CatalogIndexes
 from services.gateway.adapters.catalog.jobs import CatalogJobs
 from services.gateway.adapters.catalog.live import CatalogLiveTexts
 from services.gateway.adapters.generator import HttpGenerator
@@ -17,13 +19,15 @@ from services.gateway.adapters.originals import BlobOriginals
 from services.gateway.adapters.parts import LiveParts
 from services.gateway.adapters.profile import load_profile
 from services.gateway.adapters.queue import WorkerBell
-from services.gateway.adapters.retriever import HttpRetriever
+from services.gateway.adapters.retriever import HttpIndexes, HttpRetriever
 from services.gateway.flow.apart import Apart
 from services.gateway.flow.ask import AskFlow, Limits
 from services.gateway.flow.calibrate import CalibrateFlow
 from services.gateway.flow.curate import CurateFlow
 from services.gateway.flow.evaluate import EvaluateFlow
 from services.gateway.flow.find import FindFlow
+from services.gateway.flow.forget import ForgetFlow
+from services.gateway.flow.indexes import IndexFlow
 from services.gateway.flow.jobs import JobFlow
 from services.gateway.flow.judge import JudgeFlow
 from services.gateway.flow.submit import SubmitFlow
@@ -32,6 +36,8 @@ from services.gateway.ports.answering import Answers, Generator, LiveTexts, Retr
 from services.gateway.ports.calibration import Calibrations
 from services.gateway.ports.documents import Documents, Originals
 from services.gateway.ports.evaluation import Evaluations, FeedbackBook, Golden
+from services.gateway.ports.forgetting import AnswerMemory, Bodies, Indexes
+from services.gateway.ports.indexes import IndexBook
 from services.gateway.ports.jobs import Bell, JobNews, Jobs
 from services.gateway.ports.parts import Parts
 from services.gateway.settings import GatewaySettings
@@ -42,7 +48,7 @@ from services.shared.contracts.profile import Profile
 from services.shared.kit.events import JobEventListener
 from services.shared.kit.http_client import ServiceClient
 from services.shared.kit.queue import impatient_bell
-from services.shared.kit.settings import JobSettings, RedisSettings, ServiceSettings, StateSettings
+from services.shared.kit.settings import EmbedderSettings, JobSettings, RedisSettings, ServiceSettings, StateSettings
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,12 @@ class Outside:
     golden: Golden
     feedback: FeedbackBook
     calibrations: Calibrations
+    index_book: IndexBook
     answers: Answers
+    memory: AnswerMemory
     originals: Originals
+    bodies: Bodies
+    indexes: Indexes
     bell: Bell
     news: JobNews
     parts: Parts
@@ -74,10 +84,12 @@ class Gateway:
     find: FindFlow
     ask: AskFlow
     submit: SubmitFlow
+    forget: ForgetFlow
     watch: JobFlow
     evaluate: EvaluateFlow
     curate: CurateFlow
     calibrate: CalibrateFlow
+    indexes: IndexFlow
     judge: JudgeFlow
     documents: Documents
     jobs: Jobs
@@ -85,6 +97,7 @@ class Gateway:
     golden: Golden
     feedback: FeedbackBook
     calibrations: Calibrations
+    index_book: IndexBook
     originals: Originals
     parts: Parts
 
@@ -106,12 +119,21 @@ def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) ->
         find=find,
         ask=ask,
         submit=submit,
+        forget=ForgetFlow(
+            documents=outside.documents,
+            originals=outside.originals,
+            bodies=outside.bodies,
+            indexes=outside.indexes,
+            answers=outside.memory,
+            bell=outside.bell,
+        ),
         watch=watch,
         evaluate=EvaluateFlow(
             evaluations=outside.evaluations, bell=outside.bell, question_max_chars=settings.question_max_chars
         ),
         curate=CurateFlow(golden=outside.golden, bell=outside.bell, question_max_chars=settings.question_max_chars),
         calibrate=CalibrateFlow(calibrations=outside.calibrations, bell=outside.bell),
+        indexes=IndexFlow(book=outside.index_book, jobs=outside.jobs, bell=outside.bell, clock=time.monotonic),
         judge=JudgeFlow(answers=outside.answers, feedback=outside.feedback, keep_s=settings.answer_keep_s),
         documents=outside.documents,
         jobs=outside.jobs,
@@ -119,6 +141,7 @@ def gateway_of(outside: Outside, settings: GatewaySettings, profile: Profile) ->
         golden=outside.golden,
         feedback=outside.feedback,
         calibrations=outside.calibrations,
+        index_book=outside.index_book,
         originals=outside.originals,
         parts=outside.parts,
     )
@@ -162,12 +185,20 @@ class Wiring:
         state, redis, services, jobs = StateSettings(), RedisSettings(), ServiceSettings(), JobSettings()
         self._catalog = Catalog(state.catalog_url)
         self._events = JobEventListener(redis)
-        self._answers = RedisAnswers(redis, keep_s=settings.answer_keep_s)
+        documents = CatalogDocuments(self._catalog)
+        self._answers = RedisAnswers(redis, keep_s=settings.answer_keep_s, all_live=documents.all_live)
+        blobs = Blobs(state.blob_dir)
         self._retriever = ServiceClient(
             name="retriever",
             base_url=services.retriever_url,
             unavailable=ErrorCode.RETRIEVER_UNAVAILABLE,
             timeout_s=settings.retriever_timeout_s,
+        )
+        self._indexes = ServiceClient(
+            name="retriever",
+            base_url=services.retriever_url,
+            unavailable=ErrorCode.RETRIEVER_UNAVAILABLE,
+            timeout_s=settings.forget_wait_s,
         )
         self._generator = ServiceClient(
             name="generator",
@@ -179,14 +210,18 @@ class Wiring:
             retriever=HttpRetriever(self._retriever),
             generator=HttpGenerator(self._generator),
             live_texts=CatalogLiveTexts(self._catalog),
-            documents=CatalogDocuments(self._catalog),
+            documents=documents,
             jobs=CatalogJobs(self._catalog),
             evaluations=CatalogEvaluations(self._catalog),
             golden=CatalogGolden(self._catalog),
             feedback=CatalogFeedback(self._catalog),
             calibrations=CatalogCalibrations(self._catalog, jobs.calibrate_again_share),
+            index_book=CatalogIndexes(self._catalog, EmbedderSettings().embedder),
             answers=self._answers,
-            originals=BlobOriginals(Blobs(state.blob_dir), self._catalog),
+            memory=self._answers,
+            originals=BlobOriginals(blobs, self._catalog),
+            bodies=BlobBodies(blobs, self._catalog),
+            indexes=HttpIndexes(self._indexes),
             bell=WorkerBell(impatient_bell(redis, jobs), self._catalog),
             news=self._events,
             parts=LiveParts(
@@ -207,6 +242,7 @@ class Wiring:
     async def close(self) -> None:
         """Give every connection back."""
         await self._retriever.close()
+        await self._indexes.close()
         await self._generator.close()
         await self._events.close()
         await self._answers.close()

@@ -1,5 +1,6 @@
-"""``python -m services.ingestor worker`` and ``python -m services.ingestor reconciler``."""
+"""``python -m services.ingestor worker``, ``reconciler``, ``examine`` or ``repair``."""
 
+import json
 import os
 import signal
 import sys
@@ -8,6 +9,7 @@ import threading
 from services.ingestor.adapters.owner import this_process
 from services.ingestor.adapters.rounds import go_round
 from services.ingestor.settings import IngestorSettings
+from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.logs import configure_logs, get_logger
 from services.shared.kit.presence import announce
 
@@ -52,6 +54,28 @@ def reconciler(settings: IngestorSettings) -> None:
     go_round(reconciler_steps(settings), stop, tick_s=min(1.0, settings.reconciler.reconcile_every_s))
 
 
+def examine(settings: IngestorSettings) -> None:
+    """Print what differs between the stores and the catalog, one JSON object a line."""
+    _examine(settings, repair=False)
+
+
+def repair(settings: IngestorSettings) -> None:
+    """The same, and put it right as far as it can be."""
+    _examine(settings, repair=True)
+
+
+def _examine(settings: IngestorSettings, *, repair: bool) -> None:
+    from services.ingestor.wiring import examination, migrate
+
+    migrate(settings)
+    try:
+        for difference in examination(settings, repair=repair).differences():
+            sys.stdout.write(json.dumps(difference.record(), ensure_ascii=False) + "\n")
+            sys.stdout.flush()
+    except RagstoneError as error:
+        sys.exit(error.detail)
+
+
 def _fix_threads(number: int) -> None:
     """Maths libraries read these when they load, which is later, in a child."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -59,7 +83,7 @@ def _fix_threads(number: int) -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
-ROLES = {"worker": worker, "reconciler": reconciler}
+ROLES = {"worker": worker, "reconciler": reconciler, "examine": examine, "repair": repair}
 
 
 def main() -> None:

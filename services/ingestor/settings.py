@@ -31,10 +31,39 @@ class WorkSettings(BaseSettings):
     group_documents: int = Field(default=64, ge=1, description="Documents of a batch that are embedded together")
     group_chunks: int = Field(default=512, ge=1, description="Chunks after which a group is embedded and published")
     time_slice_s: float = Field(
-        default=20.0, gt=0, description="A batch or an evaluation makes way for other jobs after this long, seconds"
+        default=20.0,
+        gt=0,
+        description="A batch, a large document or an evaluation makes way for other jobs after this long, seconds",
     )
     ask_timeout_s: float = Field(
         default=300.0, gt=0, description="Longest wait of an evaluation for one answer of the gateway, seconds"
+    )
+
+
+class ParseSettings(BaseSettings):
+    """What the process that reads files may use up; a file that passes a limit fails alone."""
+
+    model_config = TABLE
+
+    parse_timeout_s: float = Field(default=60.0, gt=0, description="Longest reading of one document, seconds")
+    parse_memory_bytes: int = Field(
+        default=1_000_000_000, ge=50_000_000, description="Memory that the reading of one document may take, bytes"
+    )
+    parse_documents_per_process: int = Field(
+        default=5_000, ge=1, description="Documents after which the process that reads them is replaced"
+    )
+    max_text_bytes: int = Field(default=50_000_000, ge=1, description="Most text that one document may hold, bytes")
+    archive_max_entries: int = Field(
+        default=10_000, ge=1, description="Most entries of a zip-like file (docx, pptx, xlsx, epub)"
+    )
+    archive_max_bytes: int = Field(
+        default=200_000_000, ge=1, description="Most that a zip-like file inflates to, bytes"
+    )
+    archive_max_ratio: int = Field(
+        default=200, ge=1, description="Most times its own size that a zip-like file over 10 MB inflates to"
+    )
+    archive_max_depth: int = Field(
+        default=3, ge=1, description="Deepest nesting of files within files, such as attachments of e-mails"
     )
 
 
@@ -81,6 +110,7 @@ class IngestorSettings:
 
     def __init__(self) -> None:
         self.work = WorkSettings()
+        self.parse = ParseSettings()
         self.reconciler = ReconcilerSettings()
         self.state = StateSettings()
         self.redis = RedisSettings()

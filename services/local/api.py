@@ -24,7 +24,16 @@ from services.shared.contracts.documents import (
 )
 from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
 from services.shared.contracts.health import Readiness
-from services.shared.contracts.jobs import Job, JobItem, JobItemList, JobList, JobState
+from services.shared.contracts.jobs import (
+    Job,
+    JobItem,
+    JobItemList,
+    JobKind,
+    JobList,
+    JobState,
+    RetriedJobs,
+    RetryRequest,
+)
 from services.shared.contracts.search import SearchRequest, SearchResponse
 
 PAGE = 200
@@ -137,9 +146,10 @@ class Api:
         """One job."""
         return self.message(Job, "GET", f"/v1/jobs/{step(job_id)}")
 
-    def jobs(self, state: str | None = None, limit: int = 20) -> JobList:
+    def jobs(self, state: str | None = None, limit: int = 20, kind: str | None = None) -> JobList:
         """The newest jobs, and how many there are in each state."""
-        params = {"limit": str(limit)} | ({} if state is None else {"state": state})
+        chosen = {"limit": str(limit), "state": state, "kind": kind}
+        params = {name: value for name, value in chosen.items() if value is not None}
         return self.message(JobList, "GET", "/v1/jobs", params=params)
 
     def cancel(self, job_id: str) -> Job:
@@ -149,6 +159,11 @@ class Api:
     def retry(self, job_id: str) -> Job:
         """Queue a failed or cancelled job again."""
         return self.message(Job, "POST", f"/v1/jobs/{step(job_id)}/retry")
+
+    def retry_failed(self, kind: JobKind | None) -> RetriedJobs:
+        """Queue all failed jobs again, or those of one kind."""
+        wanted = RetryRequest(kind=kind).model_dump(exclude_none=True)
+        return self.message(RetriedJobs, "POST", "/v1/jobs/retry", json=wanted)
 
     def failed_items(self, job_id: str) -> Iterator[JobItem]:
         """Documents of a batch that failed."""

@@ -1,6 +1,7 @@
 """`ragstone ask`, `search` and `jobs`."""
 
 import threading
+from collections.abc import Callable
 
 from rich.console import Console
 
@@ -46,11 +47,11 @@ def search(api: Api, request: SearchRequest) -> SearchResponse:
 
 
 def watch_jobs(
-    api: Api, console: Console, state: JobState | None, limit: int, stop: threading.Event, *, watch: bool, quiet: bool
+    look: Callable[[], JobList], console: Console, stop: threading.Event, *, watch: bool, quiet: bool
 ) -> JobList:
     """List the newest jobs; with ``watch`` again and again until nothing is queued or running."""
     while True:
-        found = api.jobs(None if state is None else state.value, limit)
+        found = look()
         busy = found.counts[JobState.QUEUED] + found.counts[JobState.RUNNING]
         if not quiet:
             if watch and console.is_terminal:

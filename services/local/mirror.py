@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from services.local.api import Api, Unreachable, Upload
 from services.local.folder import (
@@ -17,7 +16,6 @@ from services.local.folder import (
     Patterns,
     Plan,
     Scan,
-    Skipped,
     is_utf8,
     origin_of,
     plan_mirror,
@@ -25,6 +23,7 @@ from services.local.folder import (
     scan,
     shown,
 )
+from services.local.outcome import Failed, Report, Warned
 from services.local.patience import LOOK_EVERY_S, patiently
 from services.shared.contracts.documents import DocumentDescription, SubmittedJob
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -33,53 +32,6 @@ from services.shared.contracts.jobs import Job, JobState
 GROUP_FILES = 20
 GROUP_BYTES = 8_000_000
 LOOK_AT = 25
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A document that did not make it."""
-
-    document_id: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Warned:
-    """A document that made it, with something that its owner should look at."""
-
-    document_id: str
-    warning: str
-
-
-@dataclass
-class Report:
-    """What one mirrored folder or file came to.
-
-    ``moved`` maps the new id to the former one; ``ignored`` counts files of kinds that are no documents, by extension;
-    ``advice`` says what to do about failures that have one cause.
-    """
-
-    path: str
-    origin: str | None
-    new: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    moved: dict[str, str] = field(default_factory=dict)
-    vanished: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
-    failed: list[Failed] = field(default_factory=list)
-    warned: list[Warned] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    ignored: dict[str, int] = field(default_factory=dict)
-    advice: str | None = None
-    batch: dict[str, Any] | None = None
-    dry_run: bool = False
-    interrupted: bool = False
-    seconds: float = 0.0
-
-    @property
-    def idle(self) -> bool:
-        """Was there nothing to do, and nothing to say?"""
-        return not (self.new or self.changed or self.moved or self.vanished or self.failed or self.interrupted)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ PARTS: tuple[Part, ...] = (
         name="redis",
         command=(
             "{redis_server}", "--bind", "127.0.0.1", "--port", "{redis_port}", "--dir", "{state_dir}/redis",
-            "--appendonly", "yes", "--save", "", "--daemonize", "no",
+            "--appendonly", "no", "--save", "", "--daemonize", "no",
         ),
         port=Port("RAGSTONE_REDIS_PORT", 6379),
         health=Health(Probe.REDIS),

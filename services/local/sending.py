@@ -17,7 +17,8 @@ from rich.text import Text
 from services.local import asking, mirror, show, watching
 from services.local.api import Api
 from services.local.folder import shown
-from services.local.mirror import Choice, Failed, Report
+from services.local.mirror import Choice
+from services.local.outcome import Failed, Report
 from services.local.patience import follow
 from services.shared.contracts.documents import DocumentIn
 from services.shared.contracts.errors import ErrorCode, RagstoneError

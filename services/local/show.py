@@ -10,13 +10,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from services.local import mirror
+from services.local import mirror, outcome
 from services.local.doctor import Finding
 from services.local.profiles import speaks, why_idle
 from services.local.state import Run
 from services.shared.contracts.answers import Answer, AnswerStatus, Citation
 from services.shared.contracts.health import Readiness
-from services.shared.contracts.jobs import Job, JobItem, JobList
+from services.shared.contracts.jobs import Job, JobItem, JobList, RetriedJobs
 
 LISTED = 5
 
@@ -92,7 +92,7 @@ class JobBar:
         self._bar.update(self._task, total=job.total, completed=job.done, stage=job.stage or str(job.state))
 
 
-def report(console: Console, result: mirror.Report) -> None:
+def report(console: Console, result: outcome.Report) -> None:
     """What an ingestion came to."""
     would = "would be " if result.dry_run else ""
     counts = [
@@ -169,6 +169,12 @@ def _citation(console: Console, citation: Citation, url: str) -> None:
 def place(title: str, section: str) -> str:
     """Title and section; a section that begins with the title (its first heading) says both."""
     return section if section.startswith(title) else f"{title} > {section}" if section else title
+
+
+def retried(console: Console, done: RetriedJobs) -> None:
+    """How many failed jobs wait again, and why some do not."""
+    rest = f"; {done.skipped} cannot be, as their documents were sent again or deleted since" if done.skipped else ""
+    console.print(f"{done.retried} failed jobs wait again{rest}.", markup=False, highlight=False, soft_wrap=True)
 
 
 def jobs(console: Console, found: JobList) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 
 from services.retriever.settings import Settings
 from services.shared.kit.logs import configure_logs
-from services.shared.models.loader import LazyEmbedder
+from services.shared.models.embedders import Embedders
 
 
 def main() -> None:
@@ -17,15 +17,15 @@ def main() -> None:
     gc.disable()
     settings = Settings()
     configure_logs("retriever", settings.log)
-    embedder = LazyEmbedder(settings.embedder)
-    embedder.load_ahead()
+    embedders = Embedders(settings.embedder, kept=settings.own.embedders_kept)
+    embedders.begin()
 
     import uvicorn
 
     from services.retriever.app import create_app
     from services.retriever.wiring import running
 
-    app = create_app(settings, partial(running, embedder=embedder))
+    app = create_app(settings, partial(running, embedders=embedders))
     gc.freeze()
     gc.enable()
     uvicorn.run(

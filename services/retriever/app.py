@@ -9,6 +9,7 @@ from fastapi import FastAPI, HTTPException, Request
 
 from services.retriever.settings import Settings
 from services.retriever.wiring import Retriever, running
+from services.shared.contracts.forgetting import ForgetRequest, ForgetResponse
 from services.shared.contracts.grounding import GroundRequest, GroundResponse
 from services.shared.contracts.health import Readiness
 from services.shared.contracts.search import RetrieveRequest, ScoreRequest, ScoreResponse, SearchResponse
@@ -47,6 +48,11 @@ def create_app(
     async def ground(body: GroundRequest, request: Request) -> GroundResponse:
         """Whether texts support claims."""
         return await _while_connected(request, _retriever(request).claims.ground(body))
+
+    @app.post("/forget")
+    async def forget(body: ForgetRequest, request: Request) -> ForgetResponse:
+        """Take deleted versions out of the indexes."""
+        return await _retriever(request).forgetting.forget(body)
 
     return app
 

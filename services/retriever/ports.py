@@ -7,7 +7,7 @@ from typing import Protocol
 from services.retriever.domain.hits import Chunk, Covered, EmbedderIdentity, Hit, ServingIndex, SpaceState
 from services.retriever.domain.judged import Candidate, Judged
 from services.shared.contracts.grounding import Grounding, Pair
-from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId
+from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId, VersionId
 from services.shared.contracts.search import Filters
 
 Vector = Sequence[float]
@@ -32,8 +32,12 @@ class Matched:
 class Records(Protocol):
     """The catalog. Raises RagstoneError (catalog_unavailable)."""
 
-    async def state(self, space: SpaceId) -> SpaceState:
-        """Where the space stands now; seq 0 for a space that nobody wrote to."""
+    async def state(self, space: SpaceId, index: IndexId | None = None) -> SpaceState:
+        """Where the space stands now; seq 0 for a space that nobody wrote to.
+
+        With an index it is that one instead of the one that serves, if it can be searched; else raises RagstoneError
+        (index_not_found).
+        """
 
     async def live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         """Those of the ids whose version is live now, with their texts."""
@@ -46,13 +50,13 @@ class Records(Protocol):
 
 
 class Embedder(Protocol):
-    """The embedding model. Raises RagstoneError (busy, model_unavailable)."""
+    """The embedding models. Raises RagstoneError (busy, model_unavailable)."""
 
-    async def questions(self, texts: Sequence[str]) -> Embedded:
-        """Embed questions, ahead of every waiting text."""
+    async def questions(self, embedder: EmbedderIdentity, texts: Sequence[str]) -> Embedded:
+        """Embed questions by this very embedder, ahead of every waiting text."""
 
-    async def similarities(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Cosine similarity of each text to the question."""
+    async def similarities(self, embedder: EmbedderIdentity | None, question: str, texts: Sequence[str]) -> list[float]:
+        """Cosine similarity of each text to the question, by this embedder; None is the one for new indexes."""
 
 
 class Vectors(Protocol):
@@ -99,6 +103,19 @@ class Critic(Protocol):
 
     async def judge(self, space: SpaceId, question: str, candidates: Sequence[Candidate]) -> Judged:
         """Is each of the candidates relevant to the question, and do they answer it together?"""
+
+
+class Memory(Protocol):
+    """What the indexes hold of versions. Raises RagstoneError (vector_store_unavailable, retriever_unavailable)."""
+
+    async def gone(self, space: SpaceId, versions: Sequence[VersionId]) -> list[VersionId]:
+        """Those that neither answer nor are on their way in."""
+
+    async def forget_vectors(self, space: SpaceId, versions: Sequence[VersionId]) -> int:
+        """Take their vectors out of every index of the space; how many there were."""
+
+    async def forget_postings(self, space: SpaceId, versions: Sequence[VersionId]) -> int:
+        """Take their chunks out of the keyword index, in memory and on disk; how many there were."""
 
 
 class Grounder(Protocol):

@@ -66,6 +66,12 @@ class RetrieverSettings(BaseSettings):
         ge=1,
         description="Requests that may wait for the model; questions, texts and claims are counted apart",
     )
+    embedders_kept: int = Field(
+        default=3,
+        ge=1,
+        description="Models in memory at most: of the indexes that serve, of those beside them, and the one that "
+        "claims are checked with",
+    )
     vector_timeout_s: float = Field(
         default=5.0, gt=0, description="Longest wait for the vector store; then BM25 answers alone, seconds"
     )

@@ -7,21 +7,24 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
+from services.retriever.adapters.ahead import LoadedAhead
 from services.retriever.adapters.critic import ShippedCritic
 from services.retriever.adapters.embedder import QueuedEmbedder
+from services.retriever.adapters.forgetting import IndexMemory
 from services.retriever.adapters.grounder import QueuedGrounder
 from services.retriever.adapters.keywords import Bm25Keywords
 from services.retriever.adapters.readiness import ReadinessCheck
 from services.retriever.adapters.records import CatalogRecords
 from services.retriever.adapters.vectors import ChromaVectors
 from services.retriever.domain.plan import Switches, Tuning
+from services.retriever.flow.forget import Forgetting
 from services.retriever.flow.ground import ClaimCheck
 from services.retriever.flow.retrieve import Retrieval
 from services.retriever.flow.score import Scoring
 from services.retriever.settings import RetrieverSettings, Settings
 from services.shared.catalog.engine import Catalog
-from services.shared.models.grounding.grounder import load_grounder
-from services.shared.models.loader import LazyEmbedder
+from services.shared.models.embedders import Embedders
+from services.shared.models.grounding.grounder import load_grounder, wanted_model
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,15 @@ class Retriever:
     retrieval: Retrieval
     scoring: Scoring
     claims: ClaimCheck
+    forgetting: Forgetting
     readiness: ReadinessCheck
 
 
 @asynccontextmanager
-async def running(settings: Settings, *, embedder: LazyEmbedder | None = None) -> AsyncIterator[Retriever]:
-    """Build everything, load the model in the background, and let go of everything at the end.
+async def running(settings: Settings, *, embedders: Embedders | None = None) -> AsyncIterator[Retriever]:
+    """Build everything, load the models in the background, and let go of everything at the end.
 
-    ``embedder`` is one whose loading was begun before.
+    ``embedders`` are some whose loading was begun before.
     """
     own = settings.own
     catalog = Catalog(settings.state.catalog_url)
@@ -47,13 +51,10 @@ async def running(settings: Settings, *, embedder: LazyEmbedder | None = None) -
         catalog, settings.chroma.chroma_url, timeout_s=own.vector_timeout_s, open_limit=own.open_spaces
     )
     keywords = Bm25Keywords(catalog, settings.snapshot_dir, open_limit=own.open_spaces)
-    lazy = embedder or LazyEmbedder(settings.embedder)
-    model = QueuedEmbedder(
-        lazy,
-        waiting_limit=own.embed_waiting,
-        batch=settings.embedder.embed_batch,
-    )
-    grounder = QueuedGrounder(partial(load_grounder, lazy), waiting_limit=own.embed_waiting)
+    memory = IndexMemory(catalog, settings.chroma.chroma_url, keywords, timeout_s=own.vector_timeout_s)
+    models = embedders or Embedders(settings.embedder, kept=own.embedders_kept)
+    model = QueuedEmbedder(models, waiting_limit=own.embed_waiting, batch=settings.embedder.embed_batch)
+    grounder = QueuedGrounder(partial(load_grounder, models), waiting_limit=own.embed_waiting)
     retrieval = Retrieval(
         records=records,
         embedder=model,
@@ -63,16 +64,27 @@ async def running(settings: Settings, *, embedder: LazyEmbedder | None = None) -
         tuning=tuning_of(own),
         clock=time.perf_counter,
     )
-    readiness = ReadinessCheck(model, records, vectors)
+    readiness = ReadinessCheck(model, settings.embedder, records, vectors)
     model.start()
     grounder.start()
-    preparing = asyncio.create_task(readiness.prepare())
+    beside = [
+        asyncio.create_task(readiness.prepare()),
+        asyncio.create_task(memory.tidy(settings.snapshot_dir)),
+        asyncio.create_task(LoadedAhead(model, models, records, claims_model=wanted_model()).run()),
+    ]
     try:
-        yield Retriever(retrieval, Scoring(embedder=model, keywords=keywords), ClaimCheck(grounder), readiness)
+        yield Retriever(
+            retrieval,
+            Scoring(records=records, embedder=model, keywords=keywords),
+            ClaimCheck(grounder),
+            Forgetting(memory),
+            readiness,
+        )
     finally:
-        preparing.cancel()
-        with suppress(asyncio.CancelledError):
-            await preparing
+        for task in beside:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         await asyncio.to_thread(grounder.close)
         await asyncio.to_thread(model.close)
         await asyncio.to_thread(keywords.close)

@@ -1,8 +1,10 @@
 """Answers of the last hours, in Redis: nothing that a visitor asks is kept for good unless somebody judges it."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Collection
 
 import redis.asyncio
+from anyio.to_thread import run_sync
 from pydantic import TypeAdapter, ValidationError
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -10,8 +12,9 @@ from redis.exceptions import RedisError
 
 from services.gateway.ports.answering import KeptAnswer
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import SpaceId
+from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.kit.logs import get_logger
+from services.shared.kit.remembered import AnswerEraser, answer_key, resting_key
 from services.shared.kit.settings import RedisSettings
 
 log = get_logger(__name__)
@@ -26,9 +29,19 @@ _KEPT = TypeAdapter(KeptAnswer)
 
 
 class RedisAnswers:
-    """Writes beside the answering, never within it."""
+    """Writes beside the answering, never within it.
 
-    def __init__(self, settings: RedisSettings, *, keep_s: int) -> None:
+    ``all_live`` says whether documents answer still: an answer may be on its way here while one of its documents is
+    deleted, and is let go then.
+    """
+
+    def __init__(
+        self,
+        settings: RedisSettings,
+        *,
+        keep_s: int,
+        all_live: Callable[[SpaceId, Collection[DocumentId]], Awaitable[bool]],
+    ) -> None:
         self._client = redis.asyncio.Redis.from_url(
             settings.redis_url,
             socket_timeout=settings.redis_timeout_s,
@@ -37,6 +50,8 @@ class RedisAnswers:
             retry=Retry(NoBackoff(), 1),
         )
         self._keep_s = keep_s
+        self._all_live = all_live
+        self._eraser = AnswerEraser(settings)
         self._writing: set[asyncio.Task[None]] = set()
 
     def keep(self, space: SpaceId, answer: KeptAnswer) -> None:
@@ -53,7 +68,7 @@ class RedisAnswers:
     async def find(self, space: SpaceId, id: str) -> KeptAnswer | None:
         """Read it back; one that another release wrote in a form unknown here is none."""
         try:
-            stored = await self._client.get(_key(space, id))
+            stored = await self._client.get(answer_key(space, id))
         except (RedisError, OSError) as error:
             detail = (
                 f"Redis, which remembers answers for feedback, does not answer ({type(error).__name__}); "
@@ -65,6 +80,10 @@ class RedisAnswers:
         except ValidationError:
             return None
 
+    async def forget(self, space: SpaceId, document_id: DocumentId) -> int:
+        """Forget the answers that rest on a document; how many. Raises RagstoneError (queue_unavailable)."""
+        return await run_sync(self._eraser.forget, space, document_id)
+
     async def close(self) -> None:
         """Close the connections, after a moment for what is on its way."""
         if self._writing:
@@ -72,13 +91,19 @@ class RedisAnswers:
             for task in late:
                 task.cancel()
         await self._client.aclose()
+        self._eraser.close()
 
     async def _write(self, space: SpaceId, answer: KeptAnswer) -> None:
+        key = answer_key(space, answer.id)
         try:
-            await self._client.set(_key(space, answer.id), _KEPT.dump_json(answer), ex=self._keep_s)
-        except (RedisError, OSError) as error:
+            async with self._client.pipeline() as writing:
+                writing.set(key, _KEPT.dump_json(answer), ex=self._keep_s)
+                for document_id in answer.documents:
+                    writing.sadd(resting_key(space, document_id), answer.id)
+                    writing.expire(resting_key(space, document_id), self._keep_s)
+                await writing.execute()
+            # Looked at when it is written: what is deleted later is forgotten by the deletion.
+            if answer.documents and not await self._all_live(space, answer.documents):
+                await self._client.delete(key)
+        except (RedisError, OSError, RagstoneError) as error:
             log.warning("answer_not_kept", why=type(error).__name__)
-
-
-def _key(space: SpaceId, id: str) -> str:
-    return f"ragstone:answer:{space}:{id}"

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from anyio.to_thread import run_sync
 
-from services.shared.catalog import documents
+from services.shared.catalog import blob_use
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -34,18 +34,8 @@ class BlobOriginals:
         return await run_sync(lambda: self._blobs.path(sha256).is_file())
 
     async def discard_orphans(self, hashes: Sequence[str]) -> int:
-        """Delete what nothing needs, under the catalog's write lock, so that no upload can claim it meanwhile."""
-
-        def discard() -> int:
-            removed = 0
-            with self._catalog.write() as tx:
-                for sha256 in hashes:
-                    if not documents.blob_in_use(tx, sha256) and self._blobs.path(sha256).is_file():
-                        self._blobs.delete(sha256)
-                        removed += 1
-            return removed
-
-        return await run_sync(discard) if hashes else 0
+        """Delete what nothing needs; how many."""
+        return await run_sync(blob_use.discard, self._catalog, self._blobs, hashes)
 
     async def path(self, sha256: str) -> Path:
         """Where the bytes lie; raises RagstoneError (version_not_found) when they are gone."""

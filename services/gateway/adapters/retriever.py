@@ -1,5 +1,6 @@
-"""The retriever over HTTP."""
+"""The retriever over HTTP: finding passages, and forgetting what deleted documents left in the indexes."""
 
+from services.shared.contracts.forgetting import ForgetRequest, ForgetResponse
 from services.shared.contracts.search import RetrieveRequest, SearchResponse
 from services.shared.kit.http_client import ServiceClient
 
@@ -13,3 +14,14 @@ class HttpRetriever:
     async def retrieve(self, request: RetrieveRequest) -> SearchResponse:
         """Ask for passages."""
         return await self._client.post("/retrieve", request, SearchResponse)
+
+
+class HttpIndexes:
+    """The same service, not waited for as long: a deletion has somebody else to go on with what takes longer."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+
+    async def forget(self, request: ForgetRequest) -> ForgetResponse:
+        """Take versions out of every index of their space."""
+        return await self._client.post("/forget", request, ForgetResponse)

@@ -6,7 +6,17 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from services.gateway.app import calibrations, documents, evaluations, feedback, golden, jobs, pages, questions
+from services.gateway.app import (
+    calibrations,
+    documents,
+    evaluations,
+    feedback,
+    golden,
+    indexes,
+    jobs,
+    pages,
+    questions,
+)
 from services.gateway.app.limits import BodyLimit, json_max_bytes
 from services.gateway.app.origins import OwnOrigin
 from services.gateway.settings import GatewaySettings
@@ -35,7 +45,7 @@ def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _not
     app.user_middleware.append(Middleware(OwnOrigin, allowed=gateway.settings.allowed_origins))
     # Innermost, so that a refusal carries the request's id and becomes a problem document.
     app.user_middleware.append(Middleware(BodyLimit, larger=_larger(gateway.settings)))
-    for door in (questions, documents, jobs, evaluations, golden, feedback, calibrations, pages):
+    for door in (questions, documents, jobs, evaluations, golden, feedback, calibrations, indexes, pages):
         app.include_router(door.router)
     return app
 

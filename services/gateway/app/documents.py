@@ -58,4 +58,4 @@ async def get_document(id: DocumentId, gateway: GatewayOf, space: SpaceOf) -> Do
 @router.delete("/v1/documents/{id:path}")
 async def forget_document(id: DocumentId, gateway: GatewayOf, space: SpaceOf) -> DeletionReceipt:
     """Forget a document; nothing can answer from it any more when this returns."""
-    return await gateway.submit.remove(space, id, request_id())
+    return await gateway.forget.forget(space, id, request_id())

@@ -8,21 +8,32 @@ from fastapi import APIRouter, Query, Response
 
 from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, SpaceOf
 from services.gateway.app.streams import EVENTS, Named, event_stream
-from services.shared.contracts.ids import JobId
-from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState
+from services.shared.contracts.documents import DOCUMENT_ID_MAX
+from services.shared.contracts.ids import DocumentId, JobId
+from services.shared.contracts.jobs import Job, JobItemList, JobKind, JobList, JobState, RetriedJobs, RetryRequest
 from services.shared.kit.request_context import request_id
 
 router = APIRouter(tags=["jobs"], responses=PROBLEMS)
 
 States = Annotated[list[JobState] | None, Query(description="Only jobs in one of these states")]
+Kinds = Annotated[list[JobKind] | None, Query(description="Only jobs of one of these kinds")]
+OfDocument = Annotated[
+    DocumentId | None, Query(max_length=DOCUMENT_ID_MAX, description="Only jobs of this document; batches are of none")
+]
 
 
 @router.get("/v1/jobs")
 async def list_jobs(
-    gateway: GatewayOf, space: SpaceOf, state: States = None, limit: Limit = 50, cursor: Cursor = None
+    gateway: GatewayOf,
+    space: SpaceOf,
+    state: States = None,
+    kind: Kinds = None,
+    document_id: OfDocument = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> JobList:
-    """The space's jobs, newest first, with counts by state."""
-    return await gateway.jobs.page(space, states=state, limit=limit, cursor=cursor)
+    """The space's jobs, newest first, with counts of all of them by state."""
+    return await gateway.jobs.page(space, states=state, kinds=kind, document_id=document_id, limit=limit, cursor=cursor)
 
 
 @router.get("/v1/jobs/{id}")
@@ -43,6 +54,12 @@ async def list_items(
 async def job_events(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Response:
     """The whole job as event "job", now and at each change; ends when the job does."""
     return await event_stream(_named(gateway.watch.watch(space, id)))
+
+
+@router.post("/v1/jobs/retry")
+async def retry_failed_jobs(gateway: GatewayOf, space: SpaceOf, wanted: RetryRequest | None = None) -> RetriedJobs:
+    """Queue all failed jobs again, or those of one kind."""
+    return await gateway.watch.retry_failed(space, wanted or RetryRequest(), request_id())
 
 
 @router.post("/v1/jobs/{id}/cancel")

@@ -1,6 +1,6 @@
 """The story of a question: clean, retrieve, abstain early or write, check each sentence, answer."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from services.gateway.ports.answering import Answers, Clock, KeptAnswer
 from services.shared.contracts.answers import Answer, AskRequest, SentenceEvent, SourcesEvent, StageEvent
 from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.profile import Profile
-from services.shared.contracts.search import FINAL_PASSAGES, SearchRequest
+from services.shared.contracts.search import FINAL_PASSAGES, Passage, SearchRequest
 
 AskEvent = StageEvent | SourcesEvent | SentenceEvent | Answer
 
@@ -91,10 +91,13 @@ class AskFlow:
 
     async def events(self, space: SpaceId, asked: AskRequest, trace_id: str) -> AsyncGenerator[AskEvent, None]:
         """The same step by step; the Answer is the last event, and it alone is final."""
+        shown: Sequence[Passage] = ()
         async with aclosing(self._told(space, asked, trace_id)) as told:
             async for event in told:
+                if isinstance(event, SourcesEvent):
+                    shown = event.passages
                 if isinstance(event, Answer):
-                    self._answers.keep(space, _kept(asked, event))
+                    self._answers.keep(space, _kept(asked, event, shown))
                 yield event
 
     async def _told(self, space: SpaceId, asked: AskRequest, trace_id: str) -> AsyncGenerator[AskEvent, None]:
@@ -177,9 +180,12 @@ class AskFlow:
         return round(1000 * (self._clock() - moment), 1)
 
 
-def _kept(asked: AskRequest, answer: Answer) -> KeptAnswer:
-    """What a person needs to see again to judge the answer, and the documents whose words it holds."""
-    documents = list(dict.fromkeys(citation.document_id for citation in answer.citations))
+def _kept(asked: AskRequest, answer: Answer, shown: Sequence[Passage]) -> KeptAnswer:
+    """What a person needs to see again to judge the answer, and the documents whose words it holds.
+
+    An answer that cites nothing names the titles of what was nearest.
+    """
+    documents = list(dict.fromkeys(one.document_id for one in answer.citations or shown))
     # PostgreSQL keeps no NUL in a text, and searching takes it out too.
     question = (answer.rewritten or asked.question).replace("\0", "")
     return KeptAnswer(answer.id, question, answer.text.replace("\0", ""), answer.status, documents)

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from services.gateway.ports.jobs import Bell, JobNews, Jobs
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import JobId, SpaceId
-from services.shared.contracts.jobs import QUEUE_OF, Job
+from services.shared.contracts.jobs import QUEUE_OF, Job, Queue, RetriedJobs, RetryRequest
 
 LOOK_EVERY_S = 2.0
 """How often a watched job is looked at when no news of it comes."""
@@ -24,6 +24,15 @@ class JobFlow:
         job = await self._jobs.retry(space, job_id)
         await self._bell.ring(QUEUE_OF[job.kind], [job.id], request_id)
         return job
+
+    async def retry_failed(self, space: SpaceId, wanted: RetryRequest, request_id: str) -> RetriedJobs:
+        """Queues every failed job again that can be. Raises RagstoneError."""
+        again, skipped = await self._jobs.retry_failed(space, wanted.kind)
+        for queue in Queue:
+            ids = [job.id for job in again if QUEUE_OF[job.kind] is queue]
+            if ids:
+                await self._bell.ring(queue, ids, request_id)
+        return RetriedJobs(retried=len(again), skipped=skipped)
 
     async def watch(self, space: SpaceId, job_id: JobId) -> AsyncGenerator[Job, None]:
         """The job now and after each change, until it is final or was pruned.

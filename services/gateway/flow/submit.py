@@ -6,19 +6,13 @@ from typing import BinaryIO
 from services.gateway.domain.uploads import NewDocument, SentFile, check_size, planned_files, planned_text
 from services.gateway.ports.documents import Accepted, Documents, KeptDocument, Originals
 from services.gateway.ports.jobs import Bell
-from services.shared.contracts.documents import (
-    DeletionReceipt,
-    DocumentDescription,
-    DocumentIn,
-    SubmittedJob,
-    SubmittedJobs,
-)
-from services.shared.contracts.ids import DocumentId, SpaceId
+from services.shared.contracts.documents import DocumentDescription, DocumentIn, SubmittedJob, SubmittedJobs
+from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.jobs import Queue
 
 
 class SubmitFlow:
-    """Takes documents in and forgets them again."""
+    """Takes documents in."""
 
     def __init__(
         self, *, documents: Documents, originals: Originals, bell: Bell, document_max_bytes: int, body_max_bytes: int
@@ -51,24 +45,6 @@ class SubmitFlow:
         accepted = await self._documents.submit_batch(space, sha256, stored, request_id)
         await self._keep_again_if_gone(sha256, body)
         return await self._rung([accepted], request_id)
-
-    async def remove(self, space: SpaceId, document_id: DocumentId, request_id: str) -> DeletionReceipt:
-        """Forgets a document; when this returns, nothing can answer from it. Raises RagstoneError."""
-        gone = await self._documents.remove(space, document_id, request_id)
-        blobs = await self._originals.discard_orphans(gone.orphaned)
-        if gone.cleanup_job is not None:
-            await self._bell.ring(Queue.INGEST, [gone.cleanup_job], request_id)
-        return DeletionReceipt(
-            document_id=gone.document_id,
-            versions=gone.versions,
-            chunks=gone.chunks,
-            vectors=0,
-            postings=0,
-            blobs=blobs,
-            cached_answers=0,
-            cancelled_jobs=list(gone.cancelled_jobs),
-            cleanup_job=gone.cleanup_job,
-        )
 
     async def _store(self, space: SpaceId, planned: Sequence[NewDocument], request_id: str) -> SubmittedJobs:
         kept = [KeptDocument(document, *await self._originals.put(document.data)) for document in planned]

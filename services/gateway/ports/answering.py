@@ -48,7 +48,7 @@ class KeptAnswer:
     text: str
     status: AnswerStatus
     documents: Sequence[DocumentId]
-    """Those that it cites."""
+    """Those whose words it holds: those that it cites, or whose titles it names."""
 
 
 class Answers(Protocol):

@@ -39,8 +39,12 @@ class Forgotten:
     versions: int
     chunks: int
     orphaned: Sequence[str]
+    version_ids: Sequence[VersionId]
     cancelled_jobs: Sequence[JobId]
-    cleanup_job: JobId | None
+    cleanup_job: JobId
+    """Does what could not be done at once."""
+    reports_job: JobId | None
+    """Makes reports of evaluations anew that quoted the document; None when none did."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,14 @@ class Documents(Protocol):
 
     async def remove(self, space: SpaceId, document_id: DocumentId, request_id: str) -> Forgotten:
         """Forgets a document; raises RagstoneError (document_not_found)."""
+        ...
+
+    async def cleaned(self, job_id: JobId) -> bool:
+        """Ends a clean-up job that has nothing left to do; False when a worker has it already."""
+        ...
+
+    async def settle(self) -> bool:
+        """Leaves nothing of what was deleted in the catalog's files; False when that has to wait."""
         ...
 
     async def page(

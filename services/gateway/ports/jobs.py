@@ -3,15 +3,22 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from services.shared.contracts.ids import JobId, SpaceId
-from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState, Queue
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId
+from services.shared.contracts.jobs import Job, JobItemList, JobKind, JobList, JobState, Queue
 
 
 class Jobs(Protocol):
     """The catalog's jobs."""
 
     async def page(
-        self, space: SpaceId, *, states: Sequence[JobState] | None, limit: int, cursor: str | None
+        self,
+        space: SpaceId,
+        *,
+        states: Sequence[JobState] | None,
+        kinds: Sequence[JobKind] | None,
+        document_id: DocumentId | None,
+        limit: int,
+        cursor: str | None,
     ) -> JobList:
         """Newest first."""
         ...
@@ -30,6 +37,10 @@ class Jobs(Protocol):
 
     async def retry(self, space: SpaceId, job_id: JobId) -> Job:
         """Raises RagstoneError (job_not_found, job_state_conflict)."""
+        ...
+
+    async def retry_failed(self, space: SpaceId, kind: JobKind | None) -> tuple[list[Job], int]:
+        """All failed ones that can be: those that are queued again, and how many cannot be."""
         ...
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.ingestor.adapters.catalog_records import draft_of, save_and_publish
+from sqlalchemy import Connection
+
+from services.ingestor.adapters.catalog_records import check_serving, draft_of, publish_saved, save_and_publish
 from services.ingestor.domain.documents import Incoming
 from services.ingestor.domain.reasons import SUPERSEDED
+from services.ingestor.ports.content import Target
 from services.ingestor.ports.jobs import BatchStep, ClaimedJob, LeaseLost, Submission
 from services.shared.catalog import documents, jobs, spaces
 from services.shared.catalog.engine import Catalog
@@ -48,33 +51,20 @@ class CatalogBatchLedger:
                 submissions.append(Submission(sent.version_id, revision, sent.superseded))
         return submissions
 
-    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
+    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int, target: Target | None) -> list[VersionId]:
         items = []
-        gone = []
+        gone: list[VersionId] = []
         now = self._now()
         with self._catalog.write() as tx:
             # The space before the job, as everywhere: a retry of the job takes both as well.
             spaces.lock(tx, job.space)
+            if target is not None:
+                check_serving(tx, target)
             # A heartbeat inside the transaction: it is ours until the commit, or nothing of it happened.
             if job.id not in jobs.heartbeat(tx, [job.id], self._owner, self._lease_s, now):
                 raise LeaseLost
             for step in steps:
-                reason = step.reason
-                if step.prepared is not None:
-                    outcome = save_and_publish(tx, job.space, step.prepared, step.revision or 0, now)
-                    if isinstance(outcome, documents.Superseded):
-                        reason = SUPERSEDED[outcome.by].format(name=step.document_id)
-                        gone.append(step.prepared.version_id)
-                    elif outcome.replaced is not None:
-                        gone.append(outcome.replaced)
-                state = JobState.SUCCEEDED if reason is None else JobState.FAILED
-                if step.superseded or (step.prepared is not None and reason is not None):
-                    state = JobState.CANCELLED
-                items.append(
-                    JobItem(
-                        n=step.n, document_id=step.document_id, state=state, unchanged=step.unchanged, reason=reason
-                    )
-                )
+                items.append(_published(tx, job, step, now, gone))
             jobs.add_items(tx, job.id, items)
             jobs.progress(tx, job.id, self._owner, stage="embed", done=steps[-1].n, total=total, now=now)
         self._events.changed(job.id)
@@ -104,3 +94,24 @@ class CatalogBatchLedger:
             "unchanged": unchanged,
         }
         return numbers, failures[0] if failures else None
+
+
+def _published(tx: Connection, job: ClaimedJob, step: BatchStep, now: datetime, gone: list[VersionId]) -> JobItem:
+    """The line's outcome, its document published where it has one; ``gone`` gets what does not answer any more."""
+    reason = step.reason
+    outcome: documents.Published | documents.Superseded | None = None
+    version = step.staged
+    if step.prepared is not None:
+        version = step.prepared.version_id
+        outcome = save_and_publish(tx, job.space, step.prepared, step.revision or 0, now)
+    elif version is not None and step.document_id is not None:
+        outcome = publish_saved(tx, job.space, step.document_id, version, step.revision or 0, now)
+    if isinstance(outcome, documents.Superseded):
+        reason = SUPERSEDED[outcome.by].format(name=step.document_id)
+        gone += [] if version is None else [version]
+    elif outcome is not None and outcome.replaced is not None:
+        gone.append(outcome.replaced)
+    state = JobState.SUCCEEDED if reason is None else JobState.FAILED
+    if step.superseded or isinstance(outcome, documents.Superseded):
+        state = JobState.CANCELLED
+    return JobItem(n=step.n, document_id=step.document_id, state=state, unchanged=step.unchanged, reason=reason)

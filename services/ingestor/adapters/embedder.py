@@ -1,27 +1,72 @@
-"""The process's embedding model."""
+"""The embedding models of this process, one for each index that is worked for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from services.ingestor.ports.content import EmbeddingStopped, KeepGoing, Vectors
+from services.ingestor.ports.content import EmbeddingStopped, KeepGoing, Target, Vectors
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.logs import get_logger
 from services.shared.models import embedder as models
 from services.shared.models.background import export_beside
-from services.shared.models.loader import LazyEmbedder
+from services.shared.models.embedders import Embedders
 
 log = get_logger(__name__)
 
 
-class ModelEmbedder:
-    """Loads the model at its first use, which must be in the process that works, never in its parent.
+class ModelEmbedders:
+    """Loads a model at its first use, which must be in the process that works, never in its parent.
 
     From then on there is something to find, so that is also when the model's export for the retriever is begun.
     """
 
-    def __init__(self, lazy: LazyEmbedder, time_up: type[Exception]) -> None:
-        self._lazy = lazy
+    def __init__(self, registry: Embedders, time_up: type[Exception]) -> None:
+        self._registry = registry
         self._time_up = time_up
-        self._exporting = False
+        self._configured: models.ModelSpec | None = None
+        self._exporting: set[str] = set()
+
+    def of(self, target: Target) -> "ModelEmbedder":
+        return ModelEmbedder(lambda: self._model(target), self._time_up)
+
+    def configured(self) -> "ModelEmbedder":
+        """The model that the settings name, whatever any index was made with."""
+        return ModelEmbedder(self._own, self._time_up)
+
+    def first(self) -> models.ModelSpec:
+        """What a space's first index is made with."""
+        return self._own().spec
+
+    def _model(self, target: Target) -> models.Embedder:
+        try:
+            return self._exported(self._registry.of(target.embedder))
+        except RagstoneError as error:
+            own = self._registry.settings.embedder
+            if error.code is not ErrorCode.MODEL_UNAVAILABLE or own == target.embedder.name:
+                raise
+            detail = (
+                f"{error.detail} The index of space {target.space} was made with {target.embedder.name} and keeps it, "
+                f"although RAGSTONE_EMBEDDER names {own}: bring the old model back, or build a second index"
+            )
+            raise RagstoneError(error.code, detail) from error
+
+    def _own(self) -> models.Embedder:
+        if self._configured is None:
+            self._configured = self._registry.new().spec
+        return self._exported(self._registry.of(self._configured))
+
+    def _exported(self, model: models.Embedder) -> models.Embedder:
+        name = model.spec.name
+        if name not in self._exporting:
+            self._exporting.add(name)
+            export_beside(self._registry.settings_for(name))
+        return model
+
+
+class ModelEmbedder:
+    """One model as the flows use it, with its errors in our words."""
+
+    def __init__(self, model: Callable[[], models.Embedder], time_up: type[Exception]) -> None:
+        self._model = model
+        self._time_up = time_up
 
     def max_tokens(self) -> int:
         return self._model().spec.max_tokens
@@ -43,13 +88,6 @@ class ModelEmbedder:
             log.exception("embedding_failed", texts=len(texts))
             detail = f"the embedding model failed ({type(error).__name__}: {str(error)[:200]}); retry the job"
             raise RagstoneError(ErrorCode.INTERNAL, detail) from error
-
-    def _model(self) -> models.Embedder:
-        model = self._lazy.get()
-        if not self._exporting:
-            self._exporting = True
-            export_beside(self._lazy.settings)
-        return model
 
 
 def _while_handling(error: BaseException, kind: type[Exception]) -> bool:

@@ -54,6 +54,6 @@ class CatalogEvaluations:
                 found = against
             return None if found is None else evaluations.get(tx, ordered.space, found)
 
-    def finish(self, evaluation: Evaluation, markdown: str, html: str) -> None:
+    def finish(self, evaluation: Evaluation, markdown: str, html: str) -> Evaluation | None:
         with self._catalog.write() as tx:
-            evaluations.finish(tx, evaluation.id, evaluation, markdown, html)
+            return evaluations.finish(tx, evaluation.id, evaluation, markdown, html)

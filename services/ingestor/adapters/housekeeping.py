@@ -4,17 +4,21 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
+from sqlalchemy import Connection
+
 from services.ingestor.adapters.catalog_records import claimed_of
 from services.ingestor.adapters.ledger import live_versions
 from services.ingestor.adapters.owner import dead
-from services.ingestor.ports.housekeeping import AtWork
+from services.ingestor.ports.housekeeping import AtWork, LostOriginal, Ring, StoredIndex
 from services.shared.catalog import calibrations, chunks, documents, indexes, jobs, spaces
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
+from services.shared.catalog.indexes import IndexRow
 from services.shared.catalog.jobs import JobRow
 from services.shared.contracts.calibration import CalibrationRequest
 from services.shared.contracts.ids import JobId, SpaceId, VersionId
-from services.shared.contracts.jobs import QUEUE_OF, JobKind, JobState, Queue
+from services.shared.contracts.indexes import IndexPhase
+from services.shared.contracts.jobs import QUEUE_OF, JobKind, JobState
 from services.shared.kit.events import JobEventSender
 from services.shared.kit.logs import get_logger
 
@@ -24,6 +28,9 @@ RINGS_AT_ONCE = 100
 """Each look rings for the oldest few: a long queue is served by the workers' own hunger for more jobs."""
 
 PAGE = 500
+
+SETTLE_S = 10.0
+"""So long it is waited for readers of the database's log; the next sweep tries again."""
 
 MEND_REST = timedelta(minutes=10)
 """After a mending failed or was cancelled: what stopped it would most likely stop the next one as well."""
@@ -57,18 +64,19 @@ class CatalogHousekeeping:
         self._keep_jobs = timedelta(days=keep_jobs_days)
         self._calibrate_again_share = calibrate_again_share
 
-    def reap(self) -> None:
+    def reap(self) -> int:
         with self._catalog.read() as tx:
             owners = jobs.running_owners(tx)
         if not owners:
-            return
+            return 0
         with self._catalog.write() as tx:
             requeued, failed = jobs.reap(tx, max_attempts=self._max_attempts, now=self._now(), dead_owners=dead(owners))
         for job in (*requeued, *failed):
             log.warning("job_taken_back", job_id=job.id, state=job.state, attempts=job.attempts)
             self._events.changed(job.id)
+        return len(requeued) + len(failed)
 
-    def unrung(self) -> list[tuple[Queue, JobId, str]]:
+    def unrung(self) -> list[Ring]:
         with self._catalog.read() as tx:
             waiting = jobs.unrung(tx, older_than=self._now() - self._ring_after, limit=RINGS_AT_ONCE)
         return [(job.queue, job.id, job.request_id) for job in waiting]
@@ -80,6 +88,35 @@ class CatalogHousekeeping:
     def spaces(self) -> list[SpaceId]:
         with self._catalog.read() as tx:
             return [index.space_id for index in indexes.all_serving(tx)]
+
+    def indexes(self) -> list[StoredIndex]:
+        with self._catalog.read() as tx:
+            return [
+                StoredIndex(row.id, row.space_id, row.collection, level=_is_level(tx, row))
+                for row in indexes.with_collection(tx)
+            ]
+
+    def retired(self) -> list[StoredIndex]:
+        with self._catalog.read() as tx:
+            return [StoredIndex(row.id, row.space_id, row.collection, level=False) for row in indexes.retired(tx)]
+
+    def forget_index(self, index: StoredIndex) -> None:
+        with self._catalog.write() as tx:
+            indexes.forget(tx, index.id)
+        log.info("index_removed", index=index.id, space=index.space)
+
+    def begin_following(self) -> list[Ring]:
+        with self._catalog.read() as tx:
+            behind = indexes.lagging(tx, self._now())
+        begun: list[Ring] = []
+        for row in behind:
+            with self._catalog.write() as tx:
+                id, request_id = JobId(uuid.uuid4().hex), uuid.uuid4().hex
+                job = indexes.begin_following(tx, row, id=id, request_id=request_id, now=self._now())
+            if job is not None:
+                begun.append((job.queue, job.id, job.request_id))
+                self._events.changed(job.id)
+        return begun
 
     def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         return live_versions(self._catalog, space, versions)
@@ -107,13 +144,14 @@ class CatalogHousekeeping:
                 if cursor is None:
                     return AtWork(versions, batch)
 
-    def begin_mending(self, space: SpaceId, versions: Sequence[VersionId]) -> tuple[Queue, JobId, str] | None:
-        now = self._now()
+    def begin_mending(self, index: StoredIndex, versions: Sequence[VersionId]) -> Ring | None:
+        now, space = self._now(), index.space
         with self._catalog.write() as tx:
             # Two reconcilers at once: the second one waits here, and sees the first one's job.
             spaces.lock(tx, space)
             recent = jobs.of_kind(tx, space, JobKind.MEND, since=now - MEND_REST)
-            if any(job.state is not JobState.SUCCEEDED for job in recent):
+            same = [job for job in recent if job.payload.get("index_id", index.id) == index.id]
+            if any(job.state is not JobState.SUCCEEDED for job in same):
                 return None
             job = jobs.create(
                 tx,
@@ -123,7 +161,7 @@ class CatalogHousekeeping:
                 queue=QUEUE_OF[JobKind.MEND],
                 document_id=None,
                 revision=None,
-                payload={"version_ids": list(versions)},
+                payload={"version_ids": list(versions), "index_id": index.id},
                 request_id=uuid.uuid4().hex,
                 now=now,
                 total=len(versions),
@@ -132,7 +170,7 @@ class CatalogHousekeeping:
         self._events.changed(job.id)
         return job.queue, job.id, job.request_id
 
-    def begin_calibrating(self, space: SpaceId) -> tuple[Queue, JobId, str] | None:
+    def begin_calibrating(self, space: SpaceId) -> Ring | None:
         share = self._calibrate_again_share
         with self._catalog.read() as tx:
             if calibrations.due(tx, space, share) is None:
@@ -153,16 +191,28 @@ class CatalogHousekeeping:
         self._events.changed(job.id)
         return job.queue, job.id, job.request_id
 
-    def discard_stale(self) -> None:
+    def discard_stale(self) -> int:
         with self._catalog.write() as tx:
             number = documents.discard_stale(tx, older_than=self._now() - self._stale_after)
         if number:
             log.info("staged_versions_discarded", versions=number)
+        return number
 
-    def sweep_blobs(self) -> None:
+    def sweep_blobs(self) -> int:
         removed = self._blobs.sweep(self._blob_in_use, self._blob_grace_s)
         if removed:
             log.info("originals_swept", files=removed)
+        return removed
+
+    def lost_originals(self, space: SpaceId) -> list[LostOriginal]:
+        lost: list[LostOriginal] = []
+        cursor: str | None = None
+        while True:
+            with self._catalog.read() as tx:
+                page, cursor = documents.list_live(tx, space, limit=PAGE, cursor=cursor)
+            lost += [LostOriginal(one.id, one.sha256) for one in page if not self._blobs.path(one.sha256).exists()]
+            if cursor is None:
+                return lost
 
     def prune(self) -> None:
         now = self._now()
@@ -171,9 +221,18 @@ class CatalogHousekeeping:
         if number:
             log.info("jobs_forgotten", jobs=number)
 
+    def settle(self) -> None:
+        self._catalog.settle(SETTLE_S)
+
     def _blob_in_use(self, sha256: str) -> bool:
         with self._catalog.read() as tx:
             return documents.blob_in_use(tx, sha256)
+
+
+def _is_level(tx: Connection, row: IndexRow) -> bool:
+    """Does it hold all that is live? One that is built does not, whatever it has reached."""
+    whole = indexes.stored(tx, row.id)
+    return whole is not None and whole.state is not IndexPhase.BUILDING and indexes.lag(tx, whole) == 0
 
 
 def _named_versions(row: JobRow) -> Iterable[VersionId]:

@@ -23,9 +23,19 @@ class HeldLease:
 
     def __init__(self, job_ids: Sequence[JobId]) -> None:
         self.kept = frozenset(job_ids)
+        self._changing = threading.Lock()
 
     def keeps(self, job_id: JobId) -> bool:
         return job_id in self.kept
+
+    def take(self, job_ids: Sequence[JobId]) -> None:
+        with self._changing:
+            self.kept = self.kept.union(job_ids)
+
+    def lose(self, job_ids: frozenset[JobId]) -> None:
+        """These are somebody else's now, or over, or asked to cancel."""
+        with self._changing:
+            self.kept = self.kept - job_ids
 
 
 class Heartbeats:
@@ -39,7 +49,7 @@ class Heartbeats:
 
     @contextmanager
     def hold(self, job_ids: Sequence[JobId]) -> Iterator[HeldLease]:
-        """Renew the leases of these jobs until the block ends."""
+        """Renew the leases of these jobs, and of those taken later, until the block ends."""
         lease = HeldLease(job_ids)
         stop = threading.Event()
         thread = threading.Thread(target=self._beat, args=(lease, stop), name="heartbeat", daemon=True)
@@ -53,14 +63,17 @@ class Heartbeats:
     def _beat(self, lease: HeldLease, stop: threading.Event) -> None:
         pause = min(self._lease_s / 4, LONGEST_PAUSE_S)
         renewed = time.monotonic()
-        while not stop.wait(pause) and lease.kept:
+        while not stop.wait(pause):
+            held = lease.kept
+            if not held:
+                continue
             try:
                 with self._catalog.write() as tx:
-                    kept = jobs.heartbeat(tx, lease.kept, self._owner, self._lease_s, self._now())
-                lease.kept = lease.kept & kept
+                    kept = jobs.heartbeat(tx, held, self._owner, self._lease_s, self._now())
+                lease.lose(held - kept)
                 renewed = time.monotonic()
             except RagstoneError as error:
                 log.warning("heartbeat_missed", why=error.detail)
                 if time.monotonic() - renewed > self._lease_s:
                     # By now the jobs may be another worker's; the catalog would refuse our results anyway.
-                    lease.kept = frozenset()
+                    lease.lose(held)

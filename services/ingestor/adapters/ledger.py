@@ -4,14 +4,25 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from services.ingestor.adapters.catalog_records import claimed_of, save_and_publish, stored_chunk_of
+from sqlalchemy import Connection
+
+from services.ingestor.adapters.catalog_records import (
+    check_serving,
+    claimed_of,
+    publish_saved,
+    save,
+    save_and_publish,
+    staged_chunks,
+    stored_chunk_of,
+)
 from services.ingestor.domain.documents import Prepared, StoredChunk
+from services.ingestor.ports.content import Target
 from services.ingestor.ports.jobs import ClaimedJob, LeaseLost, Outcome, ProgressNote, Published, Superseded
-from services.shared.catalog import chunks, documents, jobs
+from services.shared.catalog import chunks, documents, jobs, staging
 from services.shared.catalog.engine import Catalog
-from services.shared.contracts.errors import RagstoneError
-from services.shared.contracts.ids import JobId, SpaceId, VersionId, chunk_id
-from services.shared.contracts.jobs import Queue
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId, chunk_id
+from services.shared.contracts.jobs import JobKind, JobState, Queue
 from services.shared.kit.events import JobEventSender
 from services.shared.kit.logs import get_logger
 
@@ -44,22 +55,30 @@ class CatalogLedger:
         self._now = now
         self._max_attempts = max_attempts
 
-    def claim(self, job_id: JobId, also: int) -> list[ClaimedJob]:
-        with self._catalog.write() as tx:
+    def takes_long(self, job_id: JobId) -> bool:
+        with self._catalog.read() as tx:
             named = jobs.find(tx, job_id)
-            if named is None:
-                log.warning("job_unknown", job_id=job_id)
-                return []
-            rows = jobs.claim(
-                tx,
-                owner=self._owner,
-                queue=named.queue,
-                lease_s=self._lease_s,
-                now=self._now(),
-                job_id=job_id,
-                # One that was begun before runs alone, so nothing else need be taken.
-                also=0 if named.attempts else also,
-            )
+        if named is None or named.state is not JobState.QUEUED:
+            return False
+        made_way = named.kind is JobKind.DOCUMENT and named.stage is not None and not named.attempts
+        return made_way or named.kind is JobKind.BATCH
+
+    def claim(self, job_id: JobId, also: int) -> list[ClaimedJob]:
+        with self._catalog.read() as tx:
+            named = jobs.find(tx, job_id)
+        if named is None:
+            log.warning("job_unknown", job_id=job_id)
+            return []
+        # Most bells ring for a job that was taken with another's group: they cost one look.
+        return self._claimed(named.queue, job_id, also) if named.state is JobState.QUEUED else []
+
+    def claim_fresh(self, most: int) -> list[ClaimedJob]:
+        return self._claimed(Queue.INGEST, None, most)
+
+    def _claimed(self, queue: Queue, job_id: JobId | None, also: int) -> list[ClaimedJob]:
+        now, lease_s = self._now(), self._lease_s
+        with self._catalog.write() as tx:
+            rows = jobs.claim(tx, owner=self._owner, queue=queue, lease_s=lease_s, now=now, job_id=job_id, also=also)
         for row in rows:
             self._events.changed(row.id)
         return [claimed_of(row) for row in rows]
@@ -84,21 +103,57 @@ class CatalogLedger:
         for note in notes:
             self._events.changed(note.job_id)
 
-    def publish(self, job: ClaimedJob, prepared: Prepared) -> Outcome:
+    def publish(self, job: ClaimedJob, prepared: Prepared, target: Target) -> Outcome:
         result = {"version": prepared.version_id, "chunks": len(prepared.chunks), "unchanged": False}
         now = self._now()
         try:
             with self._catalog.write() as tx:
+                check_serving(tx, target)
                 outcome = save_and_publish(tx, job.space, prepared, job.revision or 0, now)
                 if isinstance(outcome, documents.Superseded):
                     raise _Refused(outcome)
-                size = len(prepared.chunks)
-                jobs.progress(tx, job.id, self._owner, stage="publish", done=size, total=size, now=now)
-                if not jobs.succeed(tx, job.id, self._owner, result=result, warning=prepared.warning, now=now):
-                    raise LeaseLost
+                self._end_well(tx, job, result, prepared.warning, now)
         except _Refused as refused:
             return Superseded(refused.superseded.by)
-        log.info("document_published", job_id=job.id, document=prepared.incoming.name, chunks=len(prepared.chunks))
+        return self._published(job, outcome)
+
+    def stage(self, space: SpaceId, prepared: Prepared, revision: int) -> None:
+        with self._catalog.write() as tx:
+            save(tx, space, prepared, revision, self._now())
+
+    def staged(self, space: SpaceId, document_id: DocumentId, version: VersionId) -> list[StoredChunk]:
+        with self._catalog.read() as tx:
+            return staged_chunks(tx, space, document_id, version)
+
+    def publish_staged(self, job: ClaimedJob, target: Target) -> Outcome:
+        if job.incoming is None or job.version_id is None:
+            raise RagstoneError(ErrorCode.VERSION_NOT_FOUND, f"job {job.id} names no document; send it again")
+        document, version, now = job.incoming.document_id, job.version_id, self._now()
+        with self._catalog.write() as tx:
+            check_serving(tx, target)
+            saved = staging.saved(tx, job.space, document, version)
+            outcome = publish_saved(tx, job.space, document, version, job.revision or 0, now)
+            if isinstance(outcome, documents.Superseded):
+                return Superseded(outcome.by)
+            result = {"version": version, "chunks": saved.chunks if saved else 0, "unchanged": False}
+            self._end_well(tx, job, result, saved.warning if saved else None, now)
+        return self._published(job, outcome)
+
+    def discard(self, space: SpaceId, document_id: DocumentId, version: VersionId) -> None:
+        with self._catalog.write() as tx:
+            documents.discard_version(tx, space, document_id, version)
+
+    def _end_well(
+        self, tx: Connection, job: ClaimedJob, result: dict[str, Any], warning: str | None, now: datetime
+    ) -> None:
+        """The job's success in the transaction that publishes; raises LeaseLost, which rolls it back."""
+        size = int(result["chunks"])
+        jobs.progress(tx, job.id, self._owner, stage="publish", done=size, total=size, now=now)
+        if not jobs.succeed(tx, job.id, self._owner, result=result, warning=warning, now=now):
+            raise LeaseLost
+
+    def _published(self, job: ClaimedJob, outcome: documents.Published) -> Published:
+        log.info("document_published", job_id=job.id, **_subject(job))
         self._events.changed(job.id)
         return Published(outcome.replaced)
 
@@ -111,14 +166,14 @@ class CatalogLedger:
     def fail(self, job: ClaimedJob, reason: str) -> bool:
         with self._catalog.write() as tx:
             done = jobs.fail(tx, job.id, self._owner, reason=reason, now=self._now())
-        log.warning("job_failed", job_id=job.id, kind=job.kind, reason=reason)
+        log.warning("job_failed", job_id=job.id, kind=job.kind, **_subject(job, reason))
         return self._told(job, done)
 
     def put_off(self, job: ClaimedJob, reason: str) -> bool:
         most = self._max_attempts
         with self._catalog.write() as tx:
             done = jobs.put_off(tx, job.id, self._owner, reason=reason, max_attempts=most, now=self._now())
-        log.warning("job_put_off", job_id=job.id, kind=job.kind, attempts=job.attempts, reason=reason)
+        log.warning("job_put_off", job_id=job.id, kind=job.kind, attempts=job.attempts, **_subject(job, reason))
         return self._told(job, done)
 
     def cancelled(self, job: ClaimedJob, reason: str) -> bool:
@@ -126,13 +181,13 @@ class CatalogLedger:
             done = jobs.cancelled(tx, job.id, self._owner, reason=reason, now=self._now())
         return self._told(job, done)
 
-    def drop(self, job: ClaimedJob) -> None:
+    def drop(self, job: ClaimedJob) -> bool:
         with self._catalog.write() as tx:
             row = jobs.find(tx, job.id)
             # Heartbeats that did not get through look the same from here, and are no cancellation.
             asked = row is not None and row.cancel_requested
             done = asked and jobs.cancelled(tx, job.id, self._owner, reason=None, now=self._now())
-        self._told(job, done)
+        return self._told(job, done)
 
     def release(self, held: Sequence[ClaimedJob]) -> None:
         with self._catalog.write() as tx:
@@ -145,11 +200,18 @@ class CatalogLedger:
         with self._catalog.read() as tx:
             return jobs.waits(tx, Queue.INGEST)
 
+    def anything_waits(self) -> bool:
+        with self._catalog.read() as tx:
+            return jobs.waits(tx, Queue.INGEST) or jobs.waits(tx, Queue.INDEX)
+
     def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         # In this order: one that goes live between the looks is seen at the second.
         with self._catalog.read() as tx:
             coming = documents.under_way(tx, space, versions)
         return coming | live_versions(self._catalog, space, versions)
+
+    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        return live_versions(self._catalog, space, versions)
 
     def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
         with self._catalog.read() as tx:
@@ -161,6 +223,13 @@ class CatalogLedger:
         else:
             log.info("lease_lost", job_id=job.id)
         return done
+
+
+def _subject(job: ClaimedJob, reason: str | None = None) -> dict[str, str]:
+    """What a log may say of a job. A log outlives a document, so it names one by its id; the reason is on the job."""
+    if job.incoming is not None:
+        return {"document_id": job.incoming.document_id}
+    return {} if reason is None else {"reason": reason}
 
 
 def live_versions(catalog: Catalog, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:

@@ -1,7 +1,7 @@
 """The lines of an NDJSON batch: which are documents, and why the others are not."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -46,16 +46,18 @@ def read_line(raw: bytes, n: int, job_id: JobId, longest: int) -> Line:
     return Line(n, document_id, document)
 
 
-def groups(lines: Iterable[Line], *, documents: int, characters: int, alone: int = 0) -> Iterator[list[Line]]:
+def groups(
+    lines: Iterable[Line], *, documents: int, characters: Callable[[], int], alone: int = 0
+) -> Iterator[list[Line]]:
     """Lines that are embedded together: so many, of so much text, and no document twice.
 
-    The first ``alone`` lines are a group each.
+    ``characters`` is asked again for each group. The first ``alone`` lines are a group each.
     """
     group: list[Line] = []
     seen: set[DocumentId] = set()
     size = 0
     for place, line in enumerate(lines):
-        if group and (place <= alone or len(group) >= documents or size >= characters or line.document_id in seen):
+        if group and (place <= alone or len(group) >= documents or size >= characters() or line.document_id in seen):
             yield group
             group, seen, size = [], set(), 0
         group.append(line)

@@ -1,35 +1,33 @@
 """Cutting a document into chunks of about 150 words that an embedder can read whole.
 
-Chunks follow the text's own structure: sections, then blocks, then sentences. They do not overlap, they
-keep exact offsets, and together they hold the whole text except white space and heading lines, whose words
-each chunk carries in its section.
+Chunks follow the text's own structure: sections, then blocks, then sentences. They do not overlap (measured with
+``benchmarks/chunk_sizes.py``: it finds no more), they keep exact offsets, and together they hold the whole text except
+white space, what no reader sees, and heading lines, whose words each chunk carries in its section; headings with
+nothing under them stand in the chunk beside them.
 """
 
-import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from services.ingestor.domain.blocks import Block, block_at, markdown_blocks, paragraph_blocks
-from services.ingestor.domain.cutting import CJK, best_cut, row_cut, words
+from services.ingestor.domain.blocks import Block, block_at, markdown_blocks, paragraph_blocks, start_of
+from services.ingestor.domain.cutting import CJK, best_cut, cell_cut, row_cut
 from services.ingestor.domain.documents import Chunk, ChunkKind, Extracted
+from services.ingestor.domain.packing import Span, pack, says, trimmed, with_lone_headings
 from services.ingestor.domain.plain_text import plain
+from services.ingestor.domain.table_leads import lead_of_part
 from services.shared.contracts.places import places_within
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
 NEGATIVE_SECTION = "Not the case"
 
-TOLERANCE = 1.2
-"""A block may be this many times the wanted size before it is cut."""
-
-CODE_TOLERANCE = 4.0
-"""Code is cut only when it is this many times the wanted size, or longer than the embedder reads."""
-
 CONTEXT_SHARE = 0.4
 """Largest part of the embedder's limit that title, section and table header may take."""
 
-_MARKS_ONLY = re.compile(r"[\s\-*_=|:~`#>+.]*")
+MARKS_OF_MODELS = 8
+"""Tokens that a model adds of its own, at most. Each other one stands for a character at least, and no normalisation
+makes more of ASCII, so a short ASCII text needs no counting."""
 
 
 @dataclass(frozen=True)
@@ -43,104 +41,26 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class _Span:
-    start: int
-    end: int
-    section: str
-    kind: ChunkKind = "fact"
+class _Draft:
+    span: Span
+    lead: str
+    search: str
 
 
 def cut(
     extracted: Extracted, title: str, limits: Limits, count_tokens: CountTokens, kind: ChunkKind = "fact"
 ) -> list[Chunk]:
     """The chunks of a document, by their place in its text; ``kind`` is that of the document as a whole."""
-    text = extracted.text
+    text, markdown = extracted.text, extracted.markdown
     body = text if extracted.body_end is None else text[: extracted.body_end]
-    blocks = markdown_blocks(body) if extracted.markdown else paragraph_blocks(body)
-    said = [block for block in blocks if not _MARKS_ONLY.fullmatch(text, block.start, block.end)]
-    if said and not extracted.negatives and all(block.kind == "heading" for block in said):
-        blocks = [replace(block, kind="text", section="") for block in blocks]
-    spans = [replace(span, kind=kind) for span in _pack(text, blocks, limits.words)]
-    spans += [_Span(start, end, NEGATIVE_SECTION, "negative") for start, end in extracted.negatives]
+    blocks = markdown_blocks(body) if markdown else paragraph_blocks(body)
+    lone: set[int] = set()
+    if markdown:
+        blocks, lone = with_lone_headings(text, blocks, limits.words)
+    spans = [replace(span, kind=kind) for span in pack(text, blocks, lone, limits.words, markdown=markdown)]
+    spans += [Span(start, end, NEGATIVE_SECTION, "negative") for start, end in extracted.negatives]
     writer = _Writer(extracted, blocks, title, limits, count_tokens)
-    return writer.write([span for span in spans if not _MARKS_ONLY.fullmatch(text, span.start, span.end)])
-
-
-def _pack(text: str, blocks: Sequence[Block], wanted: int) -> list[_Span]:
-    """Neighbouring blocks of one section together, up to the wanted size; large blocks cut."""
-    spans: list[_Span] = []
-    held: list[Block] = []
-    held_words = 0.0
-
-    def flush() -> None:
-        nonlocal held_words
-        if held:
-            spans.append(_Span(held[0].start, held[-1].end, held[0].section))
-        held.clear()
-        held_words = 0.0
-
-    for block in blocks:
-        if block.kind == "heading":
-            flush()
-            continue
-        size = words(text[block.start : block.end])
-        if held_words + size > wanted:
-            flush()
-        if size > wanted * (CODE_TOLERANCE if block.kind == "code" else TOLERANCE):
-            spans += _split_table(text, block, wanted) if block.kind == "table" else _split(text, block, wanted, size)
-        else:
-            held.append(block)
-            held_words += size
-    flush()
-    return spans
-
-
-def _split(text: str, block: Block, wanted: int, size: float) -> list[_Span]:
-    """Parts of like size, each ending where a sentence (or in code a line) ends."""
-    spans = []
-    start = block.start
-    parts = max(2, -int(-size // wanted))
-    for left in range(parts, 1, -1):
-        ideal = start + (block.end - start) // left
-        if not start < ideal < block.end:
-            break
-        at = row_cut(text, start, min(block.end, 2 * ideal - start), ideal) if block.kind == "code" else None
-        at = at or best_cut(text, start, block.end, ideal)
-        spans += _trimmed(text, _Span(start, at, block.section), block.kind)
-        start = at
-    return spans + _trimmed(text, _Span(start, block.end, block.section), block.kind)
-
-
-def _split_table(text: str, table: Block, wanted: int) -> list[_Span]:
-    """Groups of whole rows; the header counts in each, because each repeats it."""
-    header = words(text[table.start : table.rows])
-    spans = []
-    start, size, at = table.start, header, table.rows
-    while at < table.end:
-        line_end = text.find("\n", at, table.end)
-        row_end = table.end if line_end < 0 else line_end + 1
-        row = words(text[at:row_end])
-        if size + row > wanted and at > max(start, table.rows):
-            spans += _trimmed(text, _Span(start, at, table.section), "table")
-            start, size = at, header
-        size += row
-        at = row_end
-    return spans + _trimmed(text, _Span(start, table.end, table.section), "table")
-
-
-def _trimmed(text: str, span: _Span, kind: str) -> list[_Span]:
-    """The span without white space around it (code keeps its first line's indentation); nothing if blank."""
-    piece = text[span.start : span.end]
-    if not piece.strip():
-        return []
-    blank = len(piece) - len(piece.lstrip())
-    if kind == "code":
-        blank = piece.rfind("\n", 0, blank) + 1
-    return [replace(span, start=span.start + blank, end=span.start + len(piece.rstrip()))]
-
-
-def _start(block: Block) -> int:
-    return block.start
+    return writer.write(spans)
 
 
 class _Writer:
@@ -157,89 +77,125 @@ class _Writer:
         self._limit = limits.max_tokens
         self._count = count_tokens
         self._contexts: dict[str, str] = {}
-        self._leads: dict[int, str] = {}
+        self._headers: dict[int, str] = {}
 
-    def write(self, spans: Sequence[_Span]) -> list[Chunk]:
+    def write(self, spans: Sequence[Span]) -> list[Chunk]:
         """The chunks of these spans, cut further where they are too long."""
-        fitting: list[tuple[_Span, str, str]] = []
-        pending = list(spans)
+        pending = [span for span in spans if self._says(span)]
+        self._settle_contexts(span.section for span in pending)
+        fitting: list[_Draft] = []
         while pending:
-            drafts = [(span, *self._texts(span)) for span in pending]
+            drafts = [self._draft(span) for span in pending]
             pending = []
-            for draft, tokens in zip(drafts, self._count([search for *_, search in drafts]), strict=True):
-                span = draft[0]
-                if tokens <= self._limit or span.end - span.start < 2:
+            for draft, fits in zip(drafts, self._fit([draft.search for draft in drafts], self._limit), strict=True):
+                if fits or draft.span.end - draft.span.start < 2:
                     fitting.append(draft)
                 else:
-                    pending += self._halves(span)
-        fitting.sort(key=lambda draft: draft[0].start)
-        return [
-            Chunk(
-                ordinal=ordinal,
-                text=lead + self._text[span.start : span.end],
-                lead=len(lead),
-                start=span.start,
-                end=span.end,
-                section=span.section,
-                kind=span.kind,
-                search_text=search,
-                places=places_within(self._places, span.start, span.end),
-            )
-            for ordinal, (span, lead, search) in enumerate(fitting)
-        ]
+                    pending += self._halves(draft.span)
+        fitting.sort(key=lambda draft: draft.span.start)
+        return [self._chunk(ordinal, draft) for ordinal, draft in enumerate(fitting)]
 
-    def _texts(self, span: _Span) -> tuple[str, str]:
-        """The repeated table header if any, and what is embedded."""
-        lead = self._lead(span.start)
-        words_of_it = lead + self._text[span.start : span.end]
-        readable = plain(words_of_it) if self._markdown else words_of_it
-        context = self._context(span.section)
+    def _chunk(self, ordinal: int, draft: _Draft) -> Chunk:
+        span, lead = draft.span, draft.lead
+        return Chunk(
+            ordinal=ordinal,
+            text=lead + self._text[span.start : span.end],
+            lead=len(lead),
+            start=span.start,
+            end=span.end,
+            section=span.section,
+            kind=span.kind,
+            search_text=draft.search,
+            places=places_within(self._places, span.start, span.end),
+        )
+
+    def _draft(self, span: Span) -> _Draft:
+        """The span with the repeated table header, if any, and with what is embedded."""
+        lead = self._lead(span)
+        shown = lead + self._text[span.start : span.end]
+        readable = (plain(shown) or shown) if self._markdown else shown
+        context = self._contexts[span.section]
         if _foreign(context, readable):
             context = ""
-        return lead, f"{context}\n{readable}" if context else readable
+        return _Draft(span, lead, f"{context}\n{readable}" if context else readable)
 
-    def _context(self, section: str) -> str:
-        """Title and section, without saying the title twice, cut to their share of the limit."""
-        if section not in self._contexts:
-            known = section == self._title or section.startswith(f"{self._title} > ")
-            lines = [section] if known else [self._title, section]
-            context = "\n".join(line for line in lines if line)
-            while context and self._count([context])[0] > self._limit * CONTEXT_SHARE:
-                context = context[: len(context) * 3 // 4].rstrip()
-            self._contexts[section] = context
-        return self._contexts[section]
+    def _settle_contexts(self, sections: Iterable[str]) -> None:
+        """Title and section, without saying the title twice, cut to their share of the limit; counted all at once."""
+        for section in sections:
+            if section not in self._contexts:
+                known = section == self._title or section.startswith(f"{self._title} > ")
+                lines = [section] if known else [self._title, section]
+                self._contexts[section] = "\n".join(line for line in lines if line)
+        unsure = list(self._contexts)
+        while unsure:
+            short = self._fit([self._contexts[section] for section in unsure], self._limit * CONTEXT_SHARE)
+            unsure = [section for section, fits in zip(unsure, short, strict=True) if not fits]
+            for section in unsure:
+                context = self._contexts[section]
+                self._contexts[section] = context[: len(context) * 3 // 4].rstrip()
 
-    def _lead(self, start: int) -> str:
-        """The header of the table that a chunk goes on with; none when it would fill the chunk by itself."""
-        block = block_at(self._blocks, start)
-        if block is None or block.kind != "table" or start < block.rows or block.rows == block.start:
-            return ""
-        if block.start not in self._leads:
-            header = self._text[block.start : block.rows]
-            small = self._count([plain(header)])[0] <= self._limit * CONTEXT_SHARE
-            self._leads[block.start] = header if small else ""
-        return self._leads[block.start]
+    def _fit(self, texts: Sequence[str], most: float) -> list[bool]:
+        """Which of the texts have no more tokens than that; all that may be longer are counted at once."""
+        surely = [not text or (text.isascii() and len(text) + MARKS_OF_MODELS <= most) for text in texts]
+        unsure = [text for text, short in zip(texts, surely, strict=True) if not short]
+        counts = iter(self._count(unsure) if unsure else ())
+        return [short or next(counts) <= most for short in surely]
 
-    def _halves(self, span: _Span) -> list[_Span]:
-        middle = (span.start + span.end) // 2
-        first = bisect_right(self._blocks, span.start, key=_start)
-        edges = [block.start for block in self._blocks[first : bisect_left(self._blocks, span.end, key=_start)]]
+    def _lead(self, span: Span) -> str:
+        """The header of the table that a chunk goes on with; of a part of a row, the names of its own columns."""
         block = block_at(self._blocks, span.start)
+        if block is None or block.kind != "table" or span.start < block.rows or block.rows == block.start:
+            return ""
+        header = self._header(block)
+        line = self._text.rfind("\n", 0, span.start) + 1
+        whole_rows = not self._text[line : span.start].strip()
+        return header if header and whole_rows else lead_of_part(self._text, block, span.start, span.end)
+
+    def _header(self, table: Block) -> str:
+        """A table's header; nothing when it would fill a chunk by itself."""
+        if table.start not in self._headers:
+            header = self._text[table.start : table.rows]
+            (small,) = self._fit([plain(header)], self._limit * CONTEXT_SHARE)
+            self._headers[table.start] = header if small else ""
+        return self._headers[table.start]
+
+    def _halves(self, span: Span) -> list[Span]:
+        low, high = self._within(span)
+        middle = (low + high) // 2
+        edges = [block.start for block in self._begin_in(low + 1, high)]
+        block = block_at(self._blocks, low)
         kind = block.kind if block else "text"
         at: int | None = None
         if edges:
             at = min(edges, key=lambda edge: abs(edge - middle))
         elif block is not None and kind == "table":
-            at = row_cut(self._text, max(span.start, block.rows), span.end, middle)
+            rows = max(low, block.rows)
+            at = row_cut(self._text, rows, high, middle) or cell_cut(self._text, rows, high, middle)
         elif kind == "code":
-            at = row_cut(self._text, span.start, span.end, middle)
-        at = at or best_cut(self._text, span.start, span.end, middle)
-        return [
-            *_trimmed(self._text, replace(span, end=at), kind),
-            *_trimmed(self._text, replace(span, start=at), kind),
-        ]
+            at = row_cut(self._text, low, high, middle)
+        at = at or best_cut(self._text, low, high, middle)
+        halves = [replace(span, end=at), replace(span, start=at)]
+        return [part for half in halves for part in trimmed(self._text, half, kind) if self._says(part)]
+
+    def _says(self, span: Span) -> bool:
+        return says(self._text, span.start, span.end, markdown=self._markdown)
+
+    def _within(self, span: Span) -> tuple[int, int]:
+        """Where a span may be cut: lone headings stay with the text that they go with, unless they are most of it."""
+        at_start = block_at(self._blocks, span.start)
+        held = [*([at_start] if at_start else []), *self._begin_in(span.start + 1, span.end)]
+        told = [block for block in held if block.kind != "heading"]
+        if not told or len(told) == len(held):
+            return span.start, span.end
+        low, high = max(span.start, told[0].start), min(span.end, told[-1].end)
+        return (low, high) if high - low > (span.end - span.start) / 2 else (span.start, span.end)
+
+    def _begin_in(self, start: int, end: int) -> list[Block]:
+        """The blocks that begin in this stretch."""
+        first = bisect_left(self._blocks, start, key=start_of)
+        return self._blocks[first : bisect_left(self._blocks, end, lo=first, key=start_of)]
 
 
 def _foreign(context: str, text: str) -> bool:
     """Is a title, such as a file's name, in another script than a text without spaces? It would drown its meaning."""
-    return len(CJK.findall(text)) > len(text) / 2 and not CJK.search(context)
+    return not text.isascii() and len(CJK.findall(text)) > len(text) / 2 and not CJK.search(context)

@@ -1,19 +1,20 @@
 """Where a text may be cut, best places first: blocks, lines, sentences, clauses, words, and last any character."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
+
+from services.ingestor.domain.graphemes import between_characters, inside_character
 
 CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003fffd]"
 )
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-_RUN = re.compile(r"\S+")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _LINE_END = re.compile(r"\n+")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'’”)\]]*\s+|[。！？；｡]+[」』”’）]*\s*|[।۔؟։።]+\s*")
 _CLAUSE_END = re.compile(r"[,;:]\s+|[，、：]\s*|\s[–—]\s")
 _WORD_END = re.compile(r"\s+")
+_CELL_END = re.compile(r"(?<!\\)\|[ \t]*")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|Eq|vs|al|cf|ca|approx|e\.g|i\.e|z\.B|bzw|etc|Inc|Ltd|Jr))\.\s+$"
 )
@@ -35,16 +36,19 @@ LONG_WORD = 12
 
 def words(text: str) -> float:
     """Size of a text in words, for any script: runs between spaces, with long and unspaced runs weighed."""
-    total = 0.0
-    for run in _RUN.findall(text):
+    runs = text.split()
+    total = float(len(runs))
+    if text.isascii():
+        return total + sum(len(run) / LONG_WORD - 1 for run in runs if len(run) > LONG_WORD)
+    for run in runs:
         if run.isascii():
-            total += max(1.0, len(run) / LONG_WORD)
+            total += max(0.0, len(run) / LONG_WORD - 1)
             continue
         cjk = len(CJK.findall(run))
         unspaced = len(_UNSPACED.findall(run))
         rest = len(run) - cjk - unspaced
         total += CJK_WORDS * cjk + UNSPACED_WORDS * unspaced
-        total += max(1.0 if rest == len(run) else 0.0, rest / LONG_WORD)
+        total += max(1.0 if rest == len(run) else 0.0, rest / LONG_WORD) - 1
     return total
 
 
@@ -58,14 +62,15 @@ def best_cut(text: str, start: int, end: int, ideal: int) -> int:
     low = max(start + 1, ideal - reach // 2)
     high = min(end - 1, ideal + reach // 4)
     for pattern, unit in _PLACES:
-        found = [at for at in _ends(pattern, text, low, high) if unit != SENTENCE or not _abbreviated(text, start, at)]
+        ends = _ends(pattern, text, low, high)
+        found = [at for at in ends if unit != SENTENCE or not _abbreviated(text, start, at)]
         if found:
             return min(found, key=lambda at: abs(at - ideal))
     # Words from a wider window, because a cut inside a word is worse than an uneven one.
     spaces = list(_ends(_WORD_END, text, start + 1, min(end - 1, ideal + reach)))
     if spaces:
         return min(spaces, key=lambda at: abs(at - ideal))
-    return _between_characters(text, start, end, ideal)
+    return between_characters(text, start, end, ideal)
 
 
 def row_cut(text: str, start: int, end: int, ideal: int) -> int | None:
@@ -74,26 +79,18 @@ def row_cut(text: str, start: int, end: int, ideal: int) -> int | None:
     return min(found, key=lambda at: abs(at - ideal)) if found else None
 
 
+def cell_cut(text: str, start: int, end: int, ideal: int) -> int | None:
+    """The end of a table's cell nearest to the ideal, in a row that is too long by itself; None in a lone cell."""
+    found = list(_ends(_CELL_END, text, start + 1, end - 1))
+    return min(found, key=lambda at: abs(at - ideal)) if found else None
+
+
 def _ends(pattern: re.Pattern[str], text: str, low: int, high: int) -> Iterator[int]:
     # A little before the window, because a unit's end is a run whose beginning may lie outside of it.
     for found in pattern.finditer(text, max(0, low - 4), high + 1):
-        if low <= found.end() <= high:
+        if low <= found.end() <= high and not inside_character(text, found.end()):
             yield found.end()
 
 
 def _abbreviated(text: str, start: int, at: int) -> bool:
     return _ABBREVIATION.search(text, max(start, at - 12), at) is not None
-
-
-def _between_characters(text: str, start: int, end: int, ideal: int) -> int:
-    """Near the ideal, but never between a letter and its accent, nor inside a joined emoji."""
-    at = max(start + 1, min(ideal, end - 1))
-    for _ in range(32):
-        if at <= start + 1 or not _joined(text[at - 1], text[at]):
-            break
-        at -= 1
-    return at
-
-
-def _joined(before: str, after: str) -> bool:
-    return bool(unicodedata.combining(after)) or after in "\u200d\ufe0f\ufe0e" or before == "\u200d"

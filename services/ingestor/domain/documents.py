@@ -66,6 +66,8 @@ class Extracted:
     """Where the text proper ends and the negatives' heading begins; None without negatives."""
     places: Sequence[Place] = ()
     """Pages, rows or parts of the original, by their starts; empty for kinds that have none."""
+    pages: int | None = None
+    """How many pages or slides the original has; None for kinds that have none."""
 
 
 @dataclass(frozen=True)

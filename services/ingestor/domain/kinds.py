@@ -13,6 +13,15 @@ class FileKind(StrEnum):
     HTML = "html"
     JSON = "json"
     NDJSON = "ndjson"
+    CSV = "csv"
+    XLSX = "xlsx"
+    RST = "rst"
+    IPYNB = "ipynb"
+    EPUB = "epub"
+    EML = "eml"
+    PDF = "pdf"
+    DOCX = "docx"
+    PPTX = "pptx"
 
 
 EXTENSIONS: dict[str, FileKind] = {
@@ -28,6 +37,19 @@ EXTENSIONS: dict[str, FileKind] = {
     "json": FileKind.JSON,
     "ndjson": FileKind.NDJSON,
     "jsonl": FileKind.NDJSON,
+    "csv": FileKind.CSV,
+    "tsv": FileKind.CSV,
+    "xlsx": FileKind.XLSX,
+    "xlsm": FileKind.XLSX,
+    "rst": FileKind.RST,
+    "ipynb": FileKind.IPYNB,
+    "epub": FileKind.EPUB,
+    "eml": FileKind.EML,
+    "pdf": FileKind.PDF,
+    "docx": FileKind.DOCX,
+    "docm": FileKind.DOCX,
+    "pptx": FileKind.PPTX,
+    "pptm": FileKind.PPTX,
 }
 
 MEDIA_TYPES: dict[str, FileKind] = {
@@ -39,9 +61,39 @@ MEDIA_TYPES: dict[str, FileKind] = {
     "application/json": FileKind.JSON,
     "application/x-ndjson": FileKind.NDJSON,
     "application/jsonl": FileKind.NDJSON,
+    "text/csv": FileKind.CSV,
+    "text/tab-separated-values": FileKind.CSV,
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": FileKind.XLSX,
+    "text/x-rst": FileKind.RST,
+    "text/prs.fallenstein.rst": FileKind.RST,
+    "application/x-ipynb+json": FileKind.IPYNB,
+    "application/epub+zip": FileKind.EPUB,
+    "message/rfc822": FileKind.EML,
+    "application/pdf": FileKind.PDF,
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": FileKind.DOCX,
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": FileKind.PPTX,
 }
 
-SUPPORTED = "Markdown (.md), plain text (.txt), HTML (.html), JSON (.json) and NDJSON (.ndjson, .jsonl)"
+SAVE_AS: dict[str, str] = {
+    "doc": ".docx",
+    "dot": ".docx",
+    "rtf": ".docx",
+    "odt": ".docx",
+    "pages": ".docx",
+    "xls": ".xlsx",
+    "ods": ".xlsx",
+    "numbers": ".xlsx",
+    "ppt": ".pptx",
+    "odp": ".pptx",
+    "key": ".pptx",
+}
+"""Kinds that no parser reads, and as what the program that made them saves them too."""
+
+SUPPORTED = (
+    "Markdown (.md), plain text (.txt), PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), "
+    "CSV (.csv, .tsv), HTML (.html), reStructuredText (.rst), JSON (.json), "
+    "NDJSON (.ndjson, .jsonl), Jupyter notebooks (.ipynb), EPUB (.epub) and e-mails (.eml)"
+)
 """The kinds that work, as a reason names them."""
 
 
@@ -58,6 +110,9 @@ def kind_of(name: str, filename: str | None, media_type: str) -> FileKind:
     # An unknown extension with a general text type (".pdf" sent as text/plain) is not read as text.
     if essence in MEDIA_TYPES and (not extension or essence != "text/plain"):
         return MEDIA_TYPES[essence]
+    if extension in SAVE_AS:
+        detail = f"{name} cannot be read: .{extension} files are not supported; save it as {SAVE_AS[extension]}"
+        raise RagstoneError(ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"{detail} and send that")
     what = f".{extension}" if extension else essence or "without an extension"
     raise RagstoneError(
         ErrorCode.UNSUPPORTED_MEDIA_TYPE,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from services.shared.contracts.ids import SpaceId, VersionId
+from services.shared.contracts.ids import IndexId, VersionId
 
 
 class Suspects:
@@ -10,16 +10,16 @@ class Suspects:
 
     def __init__(self, grace_s: float) -> None:
         self._grace_s = grace_s
-        self._since: dict[tuple[SpaceId, VersionId], float] = {}
+        self._since: dict[tuple[IndexId, VersionId], float] = {}
 
-    def ripe(self, space: SpaceId, seen: Collection[VersionId], now: float) -> list[VersionId]:
+    def ripe(self, index: IndexId, seen: Collection[VersionId], now: float) -> list[VersionId]:
         """Those of the versions seen now that were so for the whole grace period; one not seen is forgotten."""
-        known = {key: since for key, since in self._since.items() if key[0] != space}
+        known = {key: since for key, since in self._since.items() if key[0] != index}
         for version in seen:
-            known[space, version] = self._since.get((space, version), now)
+            known[index, version] = self._since.get((index, version), now)
         self._since = known
-        return sorted(version for version in seen if now - known[space, version] >= self._grace_s)
+        return sorted(version for version in seen if now - known[index, version] >= self._grace_s)
 
-    def watches(self, space: SpaceId) -> bool:
-        """Was any version of the space seen at the last look?"""
-        return any(key[0] == space for key in self._since)
+    def watches(self, index: IndexId) -> bool:
+        """Was any version of the index seen at the last look?"""
+        return any(key[0] == index for key in self._since)

@@ -31,10 +31,11 @@ def plain(markdown: str) -> str:
     """The text without link targets, image addresses, emphasis, HTML tags and table rules; code is kept as it is."""
     pieces = []
     at = 0
-    for block in _FENCED.finditer(markdown):
-        pieces.append(_plain_around_spans(markdown[at : block.start()]))
-        pieces.append(_FENCE_LINE.sub("", block[0]).strip("\n"))
-        at = block.end()
+    if "```" in markdown or "~~~" in markdown:
+        for block in _FENCED.finditer(markdown):
+            pieces.append(_plain_around_spans(markdown[at : block.start()]))
+            pieces.append(_FENCE_LINE.sub("", block[0]).strip("\n"))
+            at = block.end()
     pieces.append(_plain_around_spans(markdown[at:]))
     return _GAPS.sub("\n", "\n".join(piece for piece in pieces if piece.strip())).strip()
 
@@ -51,24 +52,36 @@ def _plain_around_spans(text: str) -> str:
         kept.append(mark[1])
         return f"\x00{len(kept) - 1}\x00"
 
-    text = _CODE_SPAN.sub(keep, text.replace("\x00", ""))
-    stripped = _strip_marks(_ESCAPE.sub(keep_escaped, text))
-    return re.sub("\x00([0-9]+)\x00", lambda mark: kept[int(mark[1])], stripped)
+    text = text.replace("\x00", "")
+    if "`" in text:
+        text = _CODE_SPAN.sub(keep, text)
+    if "\\" in text:
+        text = _ESCAPE.sub(keep_escaped, text)
+    stripped = _strip_marks(text)
+    return re.sub("\x00([0-9]+)\x00", lambda mark: kept[int(mark[1])], stripped) if kept else stripped
 
 
 def _strip_marks(text: str) -> str:
-    text = _COMMENT.sub(" ", text)
-    text = _DEFINITION.sub("", text)
-    text = _IMAGE.sub(r"\1", text)
-    text = _LINK.sub(r"\1", text)
-    text = _AUTOLINK.sub(r"\1", text)
-    text = _TAG.sub(" ", text)
-    text = _TABLE_RULE.sub("", text)
+    """Each rule is tried only where its sign is in the text: most texts have few of them."""
+    if "<" in text:
+        text = _COMMENT.sub(" ", text)
+    if "[" in text:
+        text = _DEFINITION.sub("", text)
+        text = _IMAGE.sub(r"\1", text)
+        text = _LINK.sub(r"\1", text)
+    if "<" in text:
+        text = _AUTOLINK.sub(r"\1", text)
+        text = _TAG.sub(" ", text)
+    if "--" in text:
+        text = _TABLE_RULE.sub("", text)
     text = _RULE.sub("", text)
-    text = _TABLE_ROW.sub(lambda row: row[1].replace("|", " "), text)
+    if "|" in text:
+        text = _TABLE_ROW.sub(lambda row: row[1].replace("|", " "), text)
     text = _LINE_MARK.sub("", text)
-    text = _STRONG.sub(r"\2", text)
-    text = _UNDERSCORE.sub(r"\2", text)
-    text = unescape(text)
-    lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
-    return "\n".join(lines)
+    if "*" in text or "~" in text:
+        text = _STRONG.sub(r"\2", text)
+    if "_" in text:
+        text = _UNDERSCORE.sub(r"\2", text)
+    if "&" in text:
+        text = unescape(text)
+    return "\n".join(line.strip() for line in _SPACES.sub(" ", text).split("\n"))

@@ -59,10 +59,13 @@ class Evaluate:
             self._tools.bell.ring(job.queue, job.id, job.request_id)
             return
         evaluation = self._summed_up(ordered, system)
-        texts = markdown(evaluation), html(evaluation)
-        if not lease.keeps(job.id):
-            raise LeaseLost
-        self._evaluation.records.finish(evaluation, *texts)
+        kept: Evaluation | None = evaluation
+        while kept is not None:
+            evaluation = kept
+            texts = markdown(evaluation), html(evaluation)
+            if not lease.keeps(job.id):
+                raise LeaseLost
+            kept = self._evaluation.records.finish(evaluation, *texts)
         self._tools.ledger.succeed(job, _brief(evaluation), _unjudged(evaluation))
 
     def _judge(self, ordered: Ordered) -> Judge | None:

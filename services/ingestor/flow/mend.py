@@ -1,4 +1,4 @@
-"""Making vectors again that the vector store lost. The catalog holds the text of every live chunk."""
+"""Making vectors again that an index lost. The catalog holds the text of every live chunk."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -7,15 +7,18 @@ from services.ingestor.domain.documents import StoredChunk
 from services.ingestor.domain.reasons import is_outage
 from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.flow.progress import Progress
-from services.ingestor.ports.content import EmbeddingStopped, KeepGoing
+from services.ingestor.ports.content import EmbeddingStopped, KeepGoing, Switched, Target
 from services.ingestor.ports.jobs import ClaimedJob, Lease, ProgressNote
 from services.ingestor.ports.tools import Tools
 from services.shared.contracts.errors import RagstoneError
-from services.shared.contracts.ids import SpaceId, VersionId
+from services.shared.contracts.ids import IndexId, SpaceId, VersionId
 
 
 class Mend:
-    """Runs MEND jobs. What has its vector already is left alone, so that a second run changes nothing."""
+    """Runs MEND jobs. What has its vector already is left alone, so that a second run changes nothing.
+
+    The job may name an index; else it is the one that serves.
+    """
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -26,10 +29,14 @@ class Mend:
         named = [VersionId(str(version)) for version in job.payload.get("version_ids", [])]
         try:
             with tools.leases.hold([job.id]) as lease:
-                mended = self._work_through(job, named, lease)
+                target = self._target(job)
+                mended = {"versions": 0, "chunks": 0} if target is None else self._mend(job, target, named, lease)
         except EmbeddingStopped:
             # The vectors that were stored are good ones and stay.
             tools.ledger.drop(job)
+        except Switched:
+            # The index was taken out meanwhile, and needs nothing any more.
+            tools.ledger.succeed(job, {"versions": 0, "chunks": 0}, None)
         except tools.time_up:
             raise
         except Exception as error:
@@ -37,7 +44,13 @@ class Mend:
         else:
             tools.ledger.succeed(job, mended, None)
 
-    def _work_through(self, job: ClaimedJob, named: Sequence[VersionId], lease: Lease) -> dict[str, int]:
+    def _target(self, job: ClaimedJob) -> Target | None:
+        index = job.payload.get("index_id")
+        if index is None:
+            return self._tools.vectors.target(job.space)
+        return self._tools.vectors.named(job.space, IndexId(str(index)))
+
+    def _mend(self, job: ClaimedJob, target: Target, named: Sequence[VersionId], lease: Lease) -> dict[str, int]:
         """Group after group; an error that only some chunks meet is raised when all others are stored."""
         tools = self._tools
         progress = Progress(tools.ledger, tools.clock)
@@ -51,10 +64,10 @@ class Mend:
         for looked_through, group in self._groups(job.space, named):
             if not keep_going(0):
                 raise EmbeddingStopped
-            there = tools.vectors.present(job.space, [chunk.item.chunk_id for chunk in group])
+            there = tools.vectors.present(target, [chunk.item.chunk_id for chunk in group])
             missing = [chunk for chunk in group if chunk.item.chunk_id not in there]
             if missing:
-                errors += self._store(job.space, missing, keep_going)
+                errors += self._store(target, missing, keep_going)
                 touched = {chunk.item.version_id for chunk in missing}
                 self._forget_dead(job.space, sorted(touched))
                 versions += len(touched)
@@ -73,13 +86,13 @@ class Mend:
                 yield n, group
                 group = []
 
-    def _store(self, space: SpaceId, chunks: Sequence[StoredChunk], keep_going: KeepGoing) -> list[Exception]:
+    def _store(self, target: Target, chunks: Sequence[StoredChunk], keep_going: KeepGoing) -> list[Exception]:
         """Embed and store; when that fails, by halves, so that one bad chunk keeps no other from its vector."""
         tools = self._tools
         try:
-            vectors = tools.embedder.embed([chunk.search_text for chunk in chunks], keep_going)
-            tools.vectors.upsert(space, [chunk.item for chunk in chunks], vectors)
-        except (EmbeddingStopped, tools.time_up):
+            vectors = tools.embedders.of(target).embed([chunk.search_text for chunk in chunks], keep_going)
+            tools.vectors.upsert(target, [chunk.item for chunk in chunks], vectors)
+        except (EmbeddingStopped, Switched, tools.time_up):
             raise
         except Exception as error:
             if is_outage(error):
@@ -87,7 +100,7 @@ class Mend:
             if len(chunks) == 1:
                 return [error]
             half = len(chunks) // 2
-            return [*self._store(space, chunks[:half], keep_going), *self._store(space, chunks[half:], keep_going)]
+            return [*self._store(target, chunks[:half], keep_going), *self._store(target, chunks[half:], keep_going)]
         return []
 
     def _forget_dead(self, space: SpaceId, versions: Sequence[VersionId]) -> None:

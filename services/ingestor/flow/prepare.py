@@ -2,17 +2,18 @@
 
 from services.ingestor.domain.chunking import Limits, cut
 from services.ingestor.domain.documents import Incoming, Prepared, describe, kind_of_document, title_of
+from services.ingestor.ports.content import Embedder
 from services.ingestor.ports.tools import Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
 
 
-def prepare(tools: Tools, incoming: Incoming, version_id: VersionId, data: bytes) -> Prepared:
+def prepare(tools: Tools, embedder: Embedder, incoming: Incoming, version_id: VersionId, data: bytes) -> Prepared:
     """The version with its text, description and chunks; raises RagstoneError naming the file."""
     extracted = tools.parsers.parse(incoming, data)
-    limits = Limits(tools.rules.chunk_words, tools.embedder.max_tokens())
+    limits = Limits(tools.rules.chunk_words, embedder.max_tokens())
     title, kind = title_of(incoming, extracted), kind_of_document(incoming, extracted)
-    chunks = cut(extracted, title, limits, tools.embedder.count_tokens, kind)
+    chunks = cut(extracted, title, limits, embedder.count_tokens, kind)
     if not chunks:
         raise RagstoneError(ErrorCode.DOCUMENT_EMPTY, f"no text was found in {incoming.name}")
     if len(chunks) > tools.rules.max_chunks:

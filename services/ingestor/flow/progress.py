@@ -9,7 +9,10 @@ EVERY_S = 0.5
 
 
 class Progress:
-    """Writes a job's progress at most twice a second; what comes in between is skipped."""
+    """Writes a job's progress at most twice a second; what comes in between is skipped.
+
+    A job that ends before its first half second costs the catalog nothing: that it runs is known.
+    """
 
     def __init__(self, ledger: Ledger, clock: Callable[[], float]) -> None:
         self._ledger = ledger
@@ -19,7 +22,7 @@ class Progress:
     def say(self, notes: Iterable[ProgressNote]) -> None:
         """Note where these jobs are; one transaction for those that are due."""
         now = self._clock()
-        due = [note for note in notes if now - self._last.get(note.job_id, -EVERY_S) >= EVERY_S]
+        due = [note for note in notes if now - self._last.setdefault(note.job_id, now) >= EVERY_S]
         if due:
             self._ledger.progress(due)
             self._last.update((note.job_id, now) for note in due)

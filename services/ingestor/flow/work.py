@@ -10,6 +10,8 @@ from services.ingestor.flow.evaluate import Evaluate
 from services.ingestor.flow.golden import MakeGolden
 from services.ingestor.flow.ingest import DocumentIngest
 from services.ingestor.flow.mend import Mend
+from services.ingestor.flow.reembed import Reembed
+from services.ingestor.flow.slices import Pace
 from services.ingestor.ports.jobs import ClaimedJob
 from services.ingestor.ports.tools import Tools
 from services.shared.contracts.ids import JobId
@@ -27,27 +29,39 @@ class Worker:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        pace = Pace(tools)
+        self._pace = pace
         self._alone: Mapping[JobKind, Callable[[], JobFlow]] = {
-            JobKind.BATCH: lambda: BatchIngest(tools),
+            JobKind.BATCH: lambda: BatchIngest(tools, pace),
             JobKind.CLEANUP: lambda: Cleanup(tools),
             JobKind.MEND: lambda: Mend(tools),
             JobKind.EVALUATION: lambda: Evaluate(tools),
             JobKind.GOLDEN: lambda: MakeGolden(tools, tools.evaluation.content),
             JobKind.CALIBRATION: lambda: Calibrate(tools),
+            JobKind.REEMBED: lambda: Reembed(tools),
         }
-        self._held: Sequence[ClaimedJob] = ()
+        self._held: list[ClaimedJob] = []
 
     def answer(self, job_id: JobId) -> None:
-        """Run the named job and up to a group of waiting documents; nothing when others have them all."""
-        claimed = self._tools.ledger.claim(job_id, self._tools.rules.group_jobs - 1)
-        self._held = self._apart(claimed)
-        documents = [job for job in self._held if job.kind == JobKind.DOCUMENT]
-        if documents:
-            DocumentIngest(self._tools).run(documents)
-        for job in self._held:
+        """Run the named job, with further documents that wait; nothing when others have them all.
+
+        Before long work goes on, the documents that wait and that nobody began go in.
+        """
+        ledger, most = self._tools.ledger, self._tools.rules.group_jobs
+        if ledger.takes_long(job_id):
+            self._bring_in(ledger.claim_fresh(most))
+        claimed = ledger.claim(job_id, most - 1)
+        self._bring_in([job for job in claimed if job.kind == JobKind.DOCUMENT])
+        for job in claimed:
             if job.kind != JobKind.DOCUMENT:
+                self._held = [job]
                 self._alone[job.kind]().run(job)
-        self._held = ()
+        self._held = []
+
+    def _bring_in(self, documents: Sequence[ClaimedJob]) -> None:
+        self._held = list(documents)
+        if documents:
+            DocumentIngest(self._tools, self._pace, self._held).run(documents)
 
     def give_up(self, reason: str) -> None:
         """The time is over in the middle of the work.
@@ -57,16 +71,4 @@ class Worker:
         """
         if len(self._held) == 1:
             self._tools.ledger.fail(self._held[0], reason)
-        self._held = ()
-
-    def _apart(self, jobs: Sequence[ClaimedJob]) -> Sequence[ClaimedJob]:
-        """A job that was begun before may have killed its worker: it runs alone, so that it takes nobody along."""
-        fresh = [job for job in jobs if job.attempts == 1]
-        if len(fresh) == len(jobs) or len(jobs) == 1:
-            return jobs
-        mine = fresh or jobs[:1]
-        back = [job for job in jobs if job not in mine]
-        self._tools.ledger.release(back)
-        for job in back:
-            self._tools.bell.ring(job.queue, job.id, job.request_id)
-        return mine
+        self._held = []

@@ -1,16 +1,42 @@
 """Original bytes, what reads them, and what makes and keeps their vectors."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from services.ingestor.domain.documents import Extracted, Incoming, VectorItem
-from services.shared.contracts.ids import ChunkId, SpaceId, VersionId
+from services.shared.contracts.ids import ChunkId, IndexId, SpaceId, VersionId
 
 Vectors: TypeAlias = Any
 """One row a text, in order, cut by slices; a NumPy array in life, which this room does not look into."""
 
 KeepGoing = Callable[[int], bool]
 """Told how many texts are done; answers whether to go on."""
+
+
+@dataclass(frozen=True)
+class EmbedderIdentity:
+    """Everything that decides a vector, as the index records it: two vectors compare only when all is equal."""
+
+    name: str
+    revision: str
+    dimension: int
+    query_prompt: str
+    document_prompt: str
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """The index that vectors are made for, and the one embedder that makes them."""
+
+    space: SpaceId
+    index_id: IndexId
+    embedder: EmbedderIdentity
+
+
+class Switched(Exception):
+    """The target does not serve its space any more, or is gone; nothing of the transaction was kept."""
 
 
 class EmbeddingStopped(Exception):
@@ -33,7 +59,10 @@ class Parsers(Protocol):
 
 
 class Embedder(Protocol):
-    """The model; loaded at the first use. Raises RagstoneError."""
+    """One model; loaded at the first use. Counting may go on in one thread while another embeds.
+
+    Raises RagstoneError.
+    """
 
     def max_tokens(self) -> int: ...
     def count_tokens(self, texts: Sequence[str]) -> list[int]: ...
@@ -41,11 +70,27 @@ class Embedder(Protocol):
         """Raises EmbeddingStopped within one batch after ``keep_going`` said no."""
 
 
+class Embedders(Protocol):
+    """The models of all indexes, each loaded once a process."""
+
+    def of(self, target: Target) -> Embedder:
+        """The index's own embedder; raises RagstoneError (model_unavailable) when it is not to be had."""
+
+
 class VectorStore(Protocol):
-    """Vectors of each space. Raises RagstoneError (vector_store_unavailable, index_incompatible)."""
+    """Vectors of each index. Raises RagstoneError (vector_store_unavailable, index_incompatible)."""
 
-    def upsert(self, space: SpaceId, items: Sequence[VectorItem], vectors: Vectors) -> None: ...
-    def present(self, space: SpaceId, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
-        """Those of the chunks that have a vector."""
+    def target(self, space: SpaceId) -> Target:
+        """The index that serves the space; its first one is made here, with the embedder of the settings."""
 
-    def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None: ...
+    def named(self, space: SpaceId, index_id: IndexId) -> Target | None:
+        """An index of the space that need not serve it; None when it was taken out."""
+
+    def upsert(self, target: Target, items: Sequence[VectorItem], vectors: Vectors) -> None:
+        """Raises Switched when the index was taken out."""
+
+    def present(self, target: Target, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
+        """Those of the chunks that have a vector in this index."""
+
+    def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None:
+        """Take these versions' vectors out of every index of the space that has a collection."""

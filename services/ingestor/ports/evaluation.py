@@ -72,7 +72,9 @@ class EvaluationRecords(Protocol):
     def earlier(self, ordered: Ordered) -> Evaluation | None:
         """What this one is to be compared with, if it is to be and if there is one."""
 
-    def finish(self, evaluation: Evaluation, markdown: str, html: str) -> None: ...
+    def finish(self, evaluation: Evaluation, markdown: str, html: str) -> Evaluation | None:
+        """Keep it with its reports. Where a document that it quotes was deleted meanwhile nothing is kept, and what
+        is left of it comes back, to be kept with reports of its own."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from services.ingestor.domain.documents import Incoming, Prepared, StoredChunk
+from services.ingestor.ports.content import Target
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobItem, JobKind, Queue
 
@@ -29,6 +30,8 @@ class ClaimedJob:
     """The document of a DOCUMENT job; None for other kinds, or when the payload cannot be read."""
     version_id: VersionId | None
     payload: dict[str, Any]
+    begun: bool = False
+    """Something of it is noted from an earlier time slice or attempt: its document may be staged."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class BatchStep:
     n: int
     document_id: DocumentId | None
     prepared: Prepared | None = None
+    staged: VersionId | None = None
+    """A large document's version, which is saved already and only to be published."""
     revision: int | None = None
     unchanged: bool = False
     superseded: bool = False
@@ -88,15 +93,34 @@ class Ledger(Protocol):
     Every method raises RagstoneError (catalog_unavailable) when the catalog does not answer.
     """
 
+    def takes_long(self, job_id: JobId) -> bool:
+        """Is it a batch that waits, or a large document that has made way?"""
+
     def claim(self, job_id: JobId, also: int) -> list[ClaimedJob]:
-        """The named job, if it still waits, and up to ``also`` more documents of the same queue."""
+        """The named job, if it still waits; with one that nobody began, up to ``also`` more such documents."""
+
+    def claim_fresh(self, most: int) -> list[ClaimedJob]:
+        """Documents that wait and that nobody began."""
 
     def progress(self, notes: Sequence[ProgressNote]) -> None: ...
-    def publish(self, job: ClaimedJob, prepared: Prepared) -> Outcome:
+    def publish(self, job: ClaimedJob, prepared: Prepared, target: Target) -> Outcome:
         """Save the version, make it live and let the job succeed, all in one transaction.
 
-        Superseded keeps nothing of it and leaves the job running. Raises LeaseLost, RagstoneError.
+        Superseded keeps nothing of it and leaves the job running. Raises LeaseLost, RagstoneError, and Switched
+        when the target, which holds the version's vectors, is not what serves the space.
         """
+
+    def stage(self, space: SpaceId, prepared: Prepared, revision: int) -> None:
+        """Save the version beside what is live, invisible until it is published; nothing if it was deleted since."""
+
+    def staged(self, space: SpaceId, document_id: DocumentId, version: VersionId) -> list[StoredChunk]:
+        """The chunks of a version that is saved, published or not, in their order; none when it is not saved."""
+
+    def publish_staged(self, job: ClaimedJob, target: Target) -> Outcome:
+        """Like ``publish``, for a version that is saved already. Superseded discards it."""
+
+    def discard(self, space: SpaceId, document_id: DocumentId, version: VersionId) -> None:
+        """Forget a version that was saved and is not live."""
 
     def succeed(self, job: ClaimedJob, result: dict[str, Any], warning: str | None) -> bool: ...
     def fail(self, job: ClaimedJob, reason: str) -> bool: ...
@@ -104,17 +128,24 @@ class Ledger(Protocol):
         """Put the job back for a later attempt, with this one counted; the last one fails with the reason."""
 
     def cancelled(self, job: ClaimedJob, reason: str) -> bool: ...
-    def drop(self, job: ClaimedJob) -> None:
-        """End a job that is not to be gone on with: as cancelled if somebody asked for that, else leave it alone."""
+    def drop(self, job: ClaimedJob) -> bool:
+        """End a job that is not to be gone on with: as cancelled (True) if somebody asked for that, else leave it
+        alone."""
 
     def release(self, jobs: Sequence[ClaimedJob]) -> None:
-        """Put them back without counting the attempt."""
+        """Put them back without counting the attempt; the caller rings for them."""
 
     def documents_wait(self) -> bool:
         """Does any document wait for a worker?"""
 
+    def anything_waits(self) -> bool:
+        """Does any job of any kind wait for a worker?"""
+
     def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         """Those that answer, or that are on their way in, perhaps again: their vectors are to stay."""
+
+    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        """Those that answer."""
 
     def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
         """The version's chunks in their order; none when it is not live."""
@@ -125,12 +156,13 @@ class BatchLedger(Protocol):
 
     def last_item(self, job: ClaimedJob) -> int: ...
     def submit(self, job: ClaimedJob, documents: Sequence[Incoming]) -> list[Submission]: ...
-    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
+    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int, target: Target | None) -> list[VersionId]:
         """Publish a group and note its lines and the progress in one transaction.
 
-        Returns the versions that do not answer, or not any more.
+        Returns the versions that do not answer, or not any more. ``target`` holds the vectors of what is published;
+        None when nothing is.
 
-        Raises LeaseLost.
+        Raises LeaseLost, and Switched when the target is not what serves the space.
         """
 
     def forget(self, job: ClaimedJob, n: int) -> None:
@@ -145,6 +177,9 @@ class Lease(Protocol):
 
     def keeps(self, job_id: JobId) -> bool:
         """Still ours, and nobody asked to cancel it."""
+
+    def take(self, job_ids: Sequence[JobId]) -> None:
+        """Keep these jobs' leases alive as well."""
 
 
 class Leases(Protocol):

@@ -1,14 +1,18 @@
 """Everything that a worker works with, in one bundle."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from services.ingestor.ports.calibration import CalibrationTools
-from services.ingestor.ports.content import Embedder, Originals, Parsers, VectorStore
+from services.ingestor.ports.content import Embedders, Originals, Parsers, VectorStore
 from services.ingestor.ports.evaluation import EvaluationTools
+from services.ingestor.ports.forgetting import Traces
 from services.ingestor.ports.jobs import BatchLedger, Doorbell, Leases, Ledger
+from services.ingestor.ports.reembedding import ReembeddingTools
+
+Item = TypeVar("Item")
 
 
 class Background(Protocol):
@@ -19,6 +23,20 @@ class Background(Protocol):
 
     def wait(self) -> None:
         """Wait for the last step, raising its error."""
+
+
+class Ahead(Protocol[Item]):
+    """A thread that makes items before they are asked for."""
+
+    def take(self) -> list[Item]:
+        """All that are ready, at least one, waiting for it; none at the end. Raises what making one raised."""
+
+
+class ReadAhead(Protocol):
+    """Starts such a thread; it ends with the block, whatever it was making."""
+
+    def __call__(self, items: Iterator[Item], most: int) -> AbstractContextManager[Ahead[Item]]:
+        """At most ``most`` items wait at a time."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,8 @@ class Rules:
     group_documents: int
     group_chunks: int
     time_slice_s: float
+    time_limit_s: float
+    """Longest run of a task; long work makes way well before."""
     max_attempts: int
 
 
@@ -44,12 +64,15 @@ class Tools:
     leases: Leases
     originals: Originals
     parsers: Parsers
-    embedder: Embedder
+    embedders: Embedders
     vectors: VectorStore
     bell: Doorbell
     evaluation: EvaluationTools
     calibration: CalibrationTools
+    reembedding: ReembeddingTools
+    traces: Traces
     one_behind: Callable[[], AbstractContextManager[Background]]
+    ahead: ReadAhead
     clock: Callable[[], float]
     """Seconds that only go forward."""
     rules: Rules

@@ -9,12 +9,13 @@ import typer
 from services.local import asking, sending, show
 from services.local.commands.options import AsJson, Space, Url
 from services.local.folder import Patterns
-from services.local.mirror import Choice, Report
+from services.local.mirror import Choice
+from services.local.outcome import Report
 from services.local.patience import follow
 from services.local.settings import local_settings
 from services.local.state import RunFolder
 from services.local.terminal import FAILED, INTERRUPTED, console_for, gateway, out, sources
-from services.shared.contracts.jobs import JobState
+from services.shared.contracts.jobs import JobKind, JobList, JobState
 
 
 def ingest(
@@ -77,9 +78,13 @@ def _one_more(report: Report, *, as_json: bool) -> None:
 def jobs(
     job_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One job instead of the newest.")] = None,
     state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
+    kind: Annotated[JobKind | None, typer.Option(help="Only jobs of this kind.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Go on until nothing is queued or running.")] = False,
     cancel: Annotated[bool, typer.Option("--cancel", help="Cancel the job ID.")] = False,
     again: Annotated[bool, typer.Option("--retry", help="Begin the failed or cancelled job ID again.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Begin all failed jobs again, or those of --kind.")
+    ] = False,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many.")] = 20,
     space: Space = None,
     url: Url = None,
@@ -88,10 +93,18 @@ def jobs(
     """List background work, or show, cancel or retry one job; exit 1 when that job failed."""
     if (cancel or again) and (job_id is None or (cancel and again)):
         raise typer.BadParameter("one of --cancel and --retry takes the ID of one job.", param_hint="'ID'")
+    if retry_failed and job_id is not None:
+        raise typer.BadParameter("--retry-failed is for all failed jobs; --retry takes the ID of one.")
     console = console_for()
     with gateway(url, space) as api, sending.interruptible() as stop:
+        if retry_failed:
+            show.retried(console_for(stderr=as_json), api.retry_failed(kind))
         if job_id is None:
-            found = asking.watch_jobs(api, console, state, limit, stop, watch=watch, quiet=as_json)
+
+            def listed() -> JobList:
+                return api.jobs(state, limit, kind)
+
+            found = asking.watch_jobs(listed, console, stop, watch=watch, quiet=as_json)
             if as_json:
                 out(found.model_dump(mode="json"))
             return

@@ -129,9 +129,14 @@ def status(space: Space = None, url: Url = None, as_json: AsJson = False) -> Non
     raise typer.Exit(0 if readiness.ready else FAILED)
 
 
-def doctor_command(as_json: AsJson = False) -> None:
+def doctor_command(
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make vectors, keywords, jobs and files agree with the catalog.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Say what is wrong on this machine and what to do; exit 1 when something is."""
-    findings = list(doctor.examine(local_settings()))
+    findings = list(doctor.examine(local_settings(), repair=repair))
     if as_json:
         out([{"name": found.name, "level": found.level, "detail": found.detail} for found in findings])
     else:

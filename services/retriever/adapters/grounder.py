@@ -29,16 +29,14 @@ class _Claims:
 class QueuedGrounder:
     """The port ``Grounder``. At most ``waiting_limit`` callers wait; the next is told at once that it is busy.
 
-    The model is made ready by the first pair. A caller who is cancelled takes its waiting work along; work under way
+    ``load`` is asked for the model at each call: it costs time at the first one, and whenever other models took its
+    place meanwhile. A caller who is cancelled takes its waiting work along; work under way
     stops after the pairs that run.
     """
 
     def __init__(self, load: Callable[[], "Grounder"], *, waiting_limit: int) -> None:
         self._load = load
-        self._grounder: Grounder | None = None
-        self._claims: Lane[_Claims] = Lane(
-            "claims", limit=waiting_limit, take=_one_caller, do=self._ground, begin=lambda: None
-        )
+        self._claims: Lane[_Claims] = Lane("claims", limit=waiting_limit, take=_one_caller, do=self._ground)
 
     def start(self) -> None:
         """Start the thread."""
@@ -57,7 +55,7 @@ class QueuedGrounder:
 
     def _ground(self, one: list[_Claims]) -> None:
         (work,) = one
-        grounder = self._model()
+        grounder = self._load()
         found: list[Grounding] = []
         for start in range(0, len(work.pairs), AT_A_TIME):
             if work.future.cancelled():
@@ -67,12 +65,6 @@ class QueuedGrounder:
             found += grounder.ground(work.pairs[start : start + AT_A_TIME])
         if work.future.set_running_or_notify_cancel():
             work.future.set_result(found)
-
-    def _model(self) -> "Grounder":
-        """Loaded once; an attempt that failed is made again for the next caller."""
-        if self._grounder is None:
-            self._grounder = self._load()
-        return self._grounder
 
 
 def _one_caller(waiting: list[_Claims]) -> list[_Claims]:

@@ -5,22 +5,25 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from services.retriever.adapters.opened import Opened
 from services.retriever.adapters.threads import Threads
 from services.retriever.domain.hits import Covered, Hit
 from services.retriever.ports import Matched
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import ChunkId, SpaceId
+from services.shared.contracts.ids import ChunkId, SpaceId, VersionId
 from services.shared.contracts.search import Filters
 from services.shared.index.analyser import question_languages, question_tokens, tokens
 from services.shared.index.bm25 import BM25Index
 from services.shared.index.bm25_follow import Bm25Follower
 from services.shared.kit.logs import get_logger
+from services.shared.kit.opened import Opened
 
 log = get_logger(__name__)
 
 THREADS = 4
+
+COVERING = 3
+"""Best chunks that are looked at for the one that holds most of the question: a very short one may lead with less."""
 
 T = TypeVar("T")
 
@@ -75,6 +78,10 @@ class Bm25Keywords:
             )
             raise RagstoneError(ErrorCode.RETRIEVER_UNAVAILABLE, detail) from error
 
+    def forget(self, space: SpaceId, versions: Sequence[VersionId]) -> int:
+        """Come level with a deletion; how many chunks of these versions left. Raises RagstoneError."""
+        return self._follower(space).forget(versions)
+
     def close(self) -> None:
         """Save what the snapshots lack, so that the next start has nothing to catch up with."""
         for follower in self._opened.values():
@@ -88,14 +95,16 @@ def _matched(index: BM25Index, question: str, k: int, filters: Filters | None, w
     languages = question_languages(question, index.idf)
     asked = question_tokens(question, languages)
     hits = index.search(asked, k, filters, without)
-    share = max(_covered(index, question, language, hits[0].chunk_id) for language in languages) if hits else 0.0
+    best = [hit.chunk_id for hit in hits[:COVERING]]
+    share = max((_covered(index, question, language, best) for language in languages), default=0.0)
     rarity = max((index.idf(token) for token in asked), default=0.0) / highest_idf(index)
     return Matched([Hit(hit.chunk_id, hit.score) for hit in hits], Covered(share, rarity))
 
 
-def _covered(index: BM25Index, question: str, language: str, chunk_id: ChunkId) -> float:
+def _covered(index: BM25Index, question: str, language: str, best: Sequence[ChunkId]) -> float:
     """In one language: a chunk holds the words of its own alone, and lacks nothing of the others."""
-    return index.coverage_of_chunks(question_tokens(question, language), [chunk_id])[0] or 0.0
+    shares = index.coverage_of_chunks(question_tokens(question, language), best)
+    return max((share or 0.0 for share in shares), default=0.0)
 
 
 def highest_idf(index: BM25Index) -> float:

@@ -27,7 +27,7 @@ W = TypeVar("W", bound=Work)
 class Lane(Generic[W]):
     """At most ``limit`` callers wait; the next is told at once that the model is busy. Who leaves takes its waiting
     work along. ``take`` removes from the line what is done in one go; ``do`` does it, and gives each future its
-    result; ``begin`` is done before the first work.
+    result.
     """
 
     def __init__(
@@ -37,12 +37,10 @@ class Lane(Generic[W]):
         limit: int,
         take: Callable[[list[W]], list[W]],
         do: Callable[[list[W]], object],
-        begin: Callable[[], object],
     ) -> None:
         self._limit = limit
         self._take = take
         self._do = do
-        self._begin = begin
         self._wake = threading.Condition()
         self._waiting: list[W] = []
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -69,13 +67,11 @@ class Lane(Generic[W]):
             if self.closed:
                 raise stopping()
             if len(self._waiting) >= self._limit:
-                detail = f"{self._limit} requests wait for the embedding model already; ask again in a moment."
-                raise RagstoneError(ErrorCode.BUSY, detail, retry_after_s=RETRY_AFTER_S)
+                raise too_many(self._limit)
             self._waiting.append(work)
             self._wake.notify()
 
     def _run(self) -> None:
-        self._attempt([], lambda _: self._begin())
         while True:
             with self._wake:
                 self._wake.wait_for(lambda: self.closed or self._waiting)
@@ -84,21 +80,19 @@ class Lane(Generic[W]):
                 self._forget_the_gone()
                 taken = self._take(self._waiting)
             if taken:
-                self._attempt(taken, self._do)
+                self._attempt(taken)
         for work in self._waiting:
             fail(work, stopping())
 
-    def _attempt(self, works: list[W], step: Callable[[list[W]], object]) -> None:
+    def _attempt(self, works: list[W]) -> None:
         """What goes wrong goes to the callers who wait for it, and the thread lives on."""
         try:
-            step(works)
+            self._do(works)
         except RagstoneError as error:
             failure = error
         # Out of memory, a broken weight file: torch and ONNX Runtime raise anything.
         except Exception as error:
-            log.exception("embedding_failed")
-            detail = f"The embedding model failed ({type(error).__name__}: {error}); see the retriever's log."
-            failure = RagstoneError(ErrorCode.MODEL_UNAVAILABLE, detail)
+            failure = model_failed(error)
         else:
             return
         for work in works:
@@ -112,6 +106,19 @@ def fail(work: Work, error: RagstoneError) -> None:
     """Tell the caller, if it is still there."""
     if not work.future.done() and work.future.set_running_or_notify_cancel():
         work.future.set_exception(error)
+
+
+def model_failed(error: Exception) -> RagstoneError:
+    """What went wrong in a library, for those who wait; the log has all of it."""
+    log.exception("embedding_failed")
+    detail = f"The embedding model failed ({type(error).__name__}: {error}); see the retriever's log."
+    return RagstoneError(ErrorCode.MODEL_UNAVAILABLE, detail)
+
+
+def too_many(limit: int) -> RagstoneError:
+    """What one more is told when ``limit`` callers wait."""
+    detail = f"{limit} requests wait for the embedding model already; ask again in a moment."
+    return RagstoneError(ErrorCode.BUSY, detail, retry_after_s=RETRY_AFTER_S)
 
 
 def stopping() -> RagstoneError:

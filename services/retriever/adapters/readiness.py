@@ -6,22 +6,34 @@ from collections.abc import Awaitable
 from services.retriever.adapters.embedder import QueuedEmbedder
 from services.retriever.adapters.records import CatalogRecords
 from services.retriever.adapters.vectors import ChromaVectors
+from services.retriever.domain.compatible import described
 from services.retriever.domain.hits import EmbedderIdentity, ServingIndex
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.health import PartHealth, Readiness
 from services.shared.kit.logs import get_logger
+from services.shared.kit.settings import EmbedderSettings
 
 log = get_logger(__name__)
 
 PATIENCE_S = 3.0
 AGAIN_S = 2.0
 
+LOADING = "loading; wait a few seconds"
+WORDS_ONLY = "Until then exact words alone answer its questions"
+
 
 class ReadinessCheck:
-    """Asks the model, the catalog and the vector store, at the same time."""
+    """Asks the models, the catalog and the vector store, at the same time."""
 
-    def __init__(self, embedder: QueuedEmbedder, records: CatalogRecords, vectors: ChromaVectors) -> None:
+    def __init__(
+        self,
+        embedder: QueuedEmbedder,
+        configured: EmbedderSettings,
+        records: CatalogRecords,
+        vectors: ChromaVectors,
+    ) -> None:
         self._embedder = embedder
+        self._configured = configured
         self._records = records
         self._vectors = vectors
 
@@ -62,29 +74,53 @@ class ReadinessCheck:
         return PartHealth(ready=len(unfit) < serving, detail=unfit[0].detail)
 
     def _model(self, serving: list[ServingIndex]) -> PartHealth:
-        """A loaded model is ready even if no index was made with it: BM25 answers then, and what to do is said."""
-        loaded = self._embedder.spec
-        if loaded is None:
-            failure = self._embedder.failure
-            return PartHealth(ready=False, detail=failure.detail if failure else "loading; wait a few seconds")
-        foreign = sorted((index for index in serving if index.embedder != loaded), key=lambda index: index.space)
-        if not foreign:
-            return PartHealth(ready=True, detail=f"{loaded.name}, {self._embedder.engine}")
-        detail = f"{_described(loaded)} is loaded, but the index of {_named(foreign)} was made by "
-        detail += f"{_described(foreign[0].embedder)}: set RAGSTONE_EMBEDDER back, or build the index anew"
-        return PartHealth(ready=True, detail=detail)
+        """One index that cannot be searched among others that can is named. Where none can, exact words answer, and a
+        model for new indexes is all that is waited for."""
+        needed = list(dict.fromkeys(index.embedder for index in sorted(serving, key=lambda index: index.space)))
+        here = [one for one in needed if self._embedder.loaded(one)]
+        failed = [one for one in needed if one not in here and one in self._embedder.failures]
+        said = [f"{one.name}, {self._embedder.engine(one)}" for one in here]
+        said += [f"{_named(one, serving)}: {self._embedder.failures[one].detail} {WORDS_ONLY}" for one in failed]
+        said += [self._other_than_configured(one, serving) for one in needed if not self._is_configured(one)]
+        if here:
+            return PartHealth(ready=True, detail="; ".join(said))
+        if len(failed) < len(needed):
+            return PartHealth(ready=False, detail=LOADING)
+        for_new = self._for_new_indexes()
+        return PartHealth(ready=for_new.ready, detail="; ".join([*said, for_new.detail]))
+
+    def _for_new_indexes(self) -> PartHealth:
+        configured = self._embedder.configured
+        if configured is not None and self._embedder.loaded(configured):
+            return PartHealth(ready=True, detail=f"{configured.name}, {self._embedder.engine(configured)}")
+        failure = self._embedder.failures.get(None)
+        return PartHealth(ready=False, detail=failure.detail if failure else LOADING)
+
+    def _is_configured(self, embedder: EmbedderIdentity) -> bool:
+        wanted = self._configured
+        return (
+            wanted.embedder == embedder.name
+            and wanted.embedder_query_prompt in (None, embedder.query_prompt)
+            and wanted.embedder_document_prompt in (None, embedder.document_prompt)
+        )
+
+    def _other_than_configured(self, embedder: EmbedderIdentity, serving: list[ServingIndex]) -> str:
+        wanted = self._configured
+        prompts = (wanted.embedder_query_prompt, wanted.embedder_document_prompt)
+        prompted = "" if prompts == (None, None) else f" with prompts {prompts[0]!r} and {prompts[1]!r}"
+        return (
+            f"{_named(embedder, serving)} was made by {described(embedder)}, which goes on embedding its questions and "
+            f"texts, while RAGSTONE_EMBEDDER names {wanted.embedder}{prompted} for new spaces: to have one for all, "
+            f"set it to {embedder.name}, or build the index anew with 'ragstone reembed'"
+        )
 
 
-def _named(indexes: list[ServingIndex]) -> str:
-    if len(indexes) == 1:
-        return f"space {indexes[0].space}"
-    return f"{len(indexes)} spaces, {indexes[0].space} among them,"
-
-
-def _described(embedder: EmbedderIdentity) -> str:
-    prompts = f", prompts {embedder.query_prompt!r} and {embedder.document_prompt!r}"
-    prompted = prompts if embedder.query_prompt or embedder.document_prompt else ""
-    return f"{embedder.name} (revision {embedder.revision[:12]}, dimension {embedder.dimension}{prompted})"
+def _named(embedder: EmbedderIdentity, serving: list[ServingIndex]) -> str:
+    """The indexes that were made by the embedder."""
+    spaces = sorted(index.space for index in serving if index.embedder == embedder)
+    if len(spaces) == 1:
+        return f"the index of space {spaces[0]}"
+    return f"the index of {len(spaces)} spaces, {spaces[0]} among them,"
 
 
 async def _part(asking: Awaitable[None], well: str) -> PartHealth:

@@ -4,12 +4,16 @@ from collections.abc import Sequence
 
 from services.retriever.adapters.threads import Threads
 from services.retriever.domain.hits import Chunk, EmbedderIdentity, ServingIndex, SpaceState
-from services.shared.catalog import chunks, indexes, live_versions
+from services.shared.catalog import calibrations, changes, chunks, indexes, live_versions
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.standing import standing
-from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId
+from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId
+from services.shared.contracts.indexes import IndexPhase
 
 THREADS = 8
+
+SEARCHABLE = frozenset({IndexPhase.BUILDING, IndexPhase.READY, IndexPhase.SERVING, IndexPhase.STANDBY})
 
 
 class CatalogRecords:
@@ -19,8 +23,10 @@ class CatalogRecords:
         self._catalog = catalog
         self._threads = Threads(THREADS)
 
-    async def state(self, space: SpaceId) -> SpaceState:
-        """Change number, serving index and its calibration, read in one snapshot."""
+    async def state(self, space: SpaceId, index: IndexId | None = None) -> SpaceState:
+        """Change number, index and its calibration, read in one snapshot."""
+        if index is not None:
+            return await self._threads.run(self._state_with, space, index)
         return await self._threads.run(self._state, space)
 
     async def live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
@@ -41,6 +47,10 @@ class CatalogRecords:
         """The serving index of every space."""
         return await self._threads.run(self._serving)
 
+    async def in_use(self) -> list[ServingIndex]:
+        """The indexes of all spaces that may be searched: first those that serve, then those that may serve next."""
+        return await self._threads.run(self._in_use)
+
     async def migrate(self) -> None:
         """Make or update the tables."""
         await self._threads.run(self._catalog.migrate)
@@ -49,6 +59,14 @@ class CatalogRecords:
         with self._catalog.read() as tx:
             now = standing(tx, space)
         return SpaceState(now.seq, None if now.index is None else _index(now.index), now.calibration)
+
+    def _state_with(self, space: SpaceId, id: IndexId) -> SpaceState:
+        with self._catalog.read() as tx:
+            found = indexes.find(tx, id)
+            if found is None or found.space_id != space or found.state not in SEARCHABLE:
+                detail = f"There is no index {id[:80]!r} in space {space} that can be searched; see GET /v1/indexes."
+                raise RagstoneError(ErrorCode.INDEX_NOT_FOUND, detail)
+            return SpaceState(changes.current_seq(tx, space), _index(found), calibrations.current(tx, space, id))
 
     def _live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
         with self._catalog.read() as tx:
@@ -66,6 +84,11 @@ class CatalogRecords:
     def _serving(self) -> list[ServingIndex]:
         with self._catalog.read() as tx:
             return [_index(row) for row in indexes.all_serving(tx)]
+
+    def _in_use(self) -> list[ServingIndex]:
+        with self._catalog.read() as tx:
+            rows = [row for row in indexes.with_collection(tx) if row.state in SEARCHABLE]
+        return [_index(row) for row in sorted(rows, key=lambda row: row.state is not IndexPhase.SERVING)]
 
 
 def identity(spec: indexes.EmbedderSpec) -> EmbedderIdentity:

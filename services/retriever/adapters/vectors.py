@@ -1,13 +1,13 @@
 """Chroma, one open collection for each index that is asked; only what is live is found."""
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 import numpy as np
 
-from services.retriever.adapters.opened import Opened
 from services.retriever.adapters.threads import Threads
 from services.retriever.domain.hits import Hit, ServingIndex
 from services.retriever.ports import Vector
@@ -22,10 +22,13 @@ from services.shared.index.filtered import LiveVectors
 from services.shared.index.filters import Wanted, wanted
 from services.shared.index.live import LiveVersions
 from services.shared.kit.logs import get_logger
+from services.shared.kit.opened import Opened
 
 THREADS = 16
 
 COUNT_EVERY_S = 10.0
+LACKING_EVERY_S = 1.0
+"""An index that lacked vectors a second ago may be whole by now, and serve."""
 
 T = TypeVar("T")
 
@@ -87,16 +90,16 @@ class ChromaVectors:
     async def complete(self, index: ServingIndex) -> bool:
         """As it was counted last; counted again beside the requests, when that was a while ago.
 
-        Only who asks first for an index waits for the count.
+        Only who asks first for an index waits for the count, and who asks for one that lacked vectors.
         """
-        counted_at, complete = self._counted.get(index.id, (0.0, True))
-        if index.id in self._counted and time.monotonic() - counted_at < COUNT_EVERY_S:
+        counted_at, complete = self._counted.get(index.id, (-math.inf, False))
+        if time.monotonic() - counted_at < (COUNT_EVERY_S if complete else LACKING_EVERY_S):
             return complete
         counting = self._counting.get(index.id)
         if counting is None:
             counting = self._counting[index.id] = asyncio.create_task(self._count(index))
             counting.add_done_callback(lambda _: self._counting.pop(index.id, None))
-        return complete if index.id in self._counted else await asyncio.shield(counting)
+        return complete or await asyncio.shield(counting)
 
     async def check(self, index: ServingIndex) -> None:
         """Look at the index. Raises RagstoneError when its collection does not fit it, or Chroma does not answer."""

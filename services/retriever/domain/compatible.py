@@ -9,12 +9,14 @@ def check_embedder(space: SpaceId, wanted: EmbedderIdentity, loaded: EmbedderIde
     """Raises RagstoneError (index_incompatible) when the loaded model is not the one that made the index."""
     if loaded != wanted:
         detail = (
-            f"The index of space {space} was made by {_described(wanted)}, but {_described(loaded)} is loaded, "
-            "whose vectors mean something else. Set RAGSTONE_EMBEDDER back, or build the index anew."
+            f"The index of space {space} was made by {described(wanted)}, but the question was embedded by "
+            f"{described(loaded)}, whose vectors mean something else. Build the index anew with 'ragstone reembed'."
         )
         raise RagstoneError(ErrorCode.INDEX_INCOMPATIBLE, detail)
 
 
-def _described(embedder: EmbedderIdentity) -> str:
-    prompts = f"prompts {embedder.query_prompt!r} and {embedder.document_prompt!r}"
-    return f"{embedder.name} (revision {embedder.revision[:12]}, dimension {embedder.dimension}, {prompts})"
+def described(embedder: EmbedderIdentity) -> str:
+    """For people: everything that two embedders may differ in."""
+    prompts = f", prompts {embedder.query_prompt!r} and {embedder.document_prompt!r}"
+    prompted = prompts if embedder.query_prompt or embedder.document_prompt else ""
+    return f"{embedder.name} (revision {embedder.revision[:12]}, dimension {embedder.dimension}{prompted})"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from services.retriever.domain.hits import Hit, RankedList
+from services.retriever.domain.scale import COMMON, Scale
 from services.shared.contracts.ids import ChunkId
 
 RRF_K = 60
@@ -49,14 +50,16 @@ class Fused:
     bm25: float | None
 
 
-def fuse(lists: Iterable[RankedList], method: Fusion = Fusion.RRF, depth: int = LIST_DEPTH) -> list[Fused]:
-    """Every chunk of the lists' first ``depth`` hits, best first.
+def fuse(
+    lists: Iterable[RankedList], method: Fusion = Fusion.RRF, depth: int = LIST_DEPTH, scale: Scale = COMMON
+) -> list[Fused]:
+    """Every chunk of the lists' first ``depth`` hits, best first; ``scale`` is that of the vectors' distances.
 
     A list that names a chunk twice counts its best rank only. The order is total and depends on nothing but the
     lists: by score, then best rank, then chunk id. Sums are exact, so the order of the lists does not matter.
     """
     unique = [RankedList(ranked.kind, ranked.question, _first_of_each(ranked, depth)) for ranked in lists]
-    credits = _by_rank(unique) if method is Fusion.RRF else _by_score(unique)
+    credits = _by_rank(unique) if method is Fusion.RRF else _by_score(unique, scale)
     shares: dict[ChunkId, list[float]] = {}
     ranks: dict[ChunkId, dict[str, int]] = {}
     near: dict[ChunkId, float] = {}
@@ -115,7 +118,7 @@ def _by_rank(lists: Sequence[RankedList]) -> list[list[float]]:
     return [[1 / (RRF_K + rank) for rank in range(1, len(ranked.hits) + 1)] for ranked in lists]
 
 
-def _by_score(lists: Sequence[RankedList]) -> list[list[float]]:
+def _by_score(lists: Sequence[RankedList], scale: Scale) -> list[list[float]]:
     """Each hit's share: 1 is the best of every list.
 
     A list's scores are stretched to 0 to 1; its weight is the fourth root of how many standard deviations its best
@@ -123,16 +126,16 @@ def _by_score(lists: Sequence[RankedList]) -> list[list[float]]:
     everything much alike. A list shorter than the longest one has zeros in place of the hits that it lacks.
     """
     longest = max((len(ranked.hits) for ranked in lists), default=0)
-    stretched = [_stretched(_scores(ranked), longest) for ranked in lists]
+    stretched = [_stretched(_scores(ranked, scale), longest) for ranked in lists]
     weights = [_prominence(scores + [0.0] * (longest - len(scores))) if scores else 0.0 for scores in stretched]
     total = math.fsum(weights)
     return [[score * weight / total for score in scores] for scores, weight in zip(stretched, weights, strict=True)]
 
 
-def _scores(ranked: RankedList) -> list[float]:
+def _scores(ranked: RankedList, scale: Scale) -> list[float]:
     """Higher is better, and 0 is nothing in common."""
     if ranked.kind == "vector":
-        return [max(0.0, 1.0 - hit.value) for hit in ranked.hits]
+        return [max(0.0, 1.0 - scale.common(hit.value)) for hit in ranked.hits]
     return [hit.value for hit in ranked.hits]
 
 

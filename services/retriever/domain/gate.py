@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from services.retriever.domain.hits import Covered, RankedList
 from services.retriever.domain.limits import Limits
+from services.retriever.domain.scale import COMMON, Scale
 from services.shared.contracts.calibration import Logistic
 
 KEYWORDS_ALONE = 0.5
@@ -64,19 +65,19 @@ def judge(evidence: Evidence, limits: Limits) -> Judgement:
 
 
 INTERCEPT, PER_DISTANCE, PER_COVERAGE = 2.5, -7.3, 2.0
-"""For all-MiniLM-L6-v2, fitted by ``benchmarks/gate_fit.py`` on SQuAD 2.0 questions, answerable and not in equal
-weight. Used where the critic did not run; not fitted for another embedder, whose distances differ."""
+"""On the common scale, fitted by ``benchmarks/gate_fit.py`` on SQuAD 2.0 questions, answerable and not in equal
+weight. Used where the critic did not run."""
 
 UNKNOWN_DISTANCE, UNKNOWN_COVERAGE = 0.55, 0.5
 """What an index that was not asked is taken to have said: nothing for, nothing against."""
 
 
-def answerable_by_lists(evidence: Evidence) -> float:
+def answerable_by_lists(evidence: Evidence, scale: Scale = COMMON) -> float:
     """Probability that the passages answer the question, by the best distance and coverage alone.
 
     Falls with the distance and rises with the coverage, always.
     """
-    distance = UNKNOWN_DISTANCE if evidence.distance is None else evidence.distance
+    distance = UNKNOWN_DISTANCE if evidence.distance is None else scale.common(evidence.distance)
     coverage = UNKNOWN_COVERAGE if evidence.covered is None else evidence.covered.share
     return _sigmoid(INTERCEPT + PER_DISTANCE * distance + PER_COVERAGE * coverage)
 

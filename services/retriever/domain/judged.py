@@ -4,11 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from services.retriever.domain.hits import Chunk, RankedList
+from services.retriever.domain.scale import COMMON, Scale
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A chunk to be judged against the question, with what its lists say; None: that list does not hold it."""
+    """A chunk to be judged against the question, with what its lists say; None: that list does not hold it.
+
+    ``distance`` is on the common scale.
+    """
 
     chunk: Chunk
     distance: float | None
@@ -27,9 +31,11 @@ class Judged:
     features: Mapping[str, float]
 
 
-def as_named(candidates: Sequence[Candidate], near: Iterable[RankedList]) -> list[Candidate]:
+def as_named(candidates: Sequence[Candidate], near: Iterable[RankedList], scale: Scale = COMMON) -> list[Candidate]:
     """The same candidates, as near as they are to the named wording where its list holds them."""
-    named = {hit.chunk_id: (hit.value, rank) for one in near for rank, hit in enumerate(one.hits, start=1)}
+    named = {
+        hit.chunk_id: (scale.common(hit.value), rank) for one in near for rank, hit in enumerate(one.hits, start=1)
+    }
     return [
         replace(one, distance=named[one.chunk.id][0], vector_rank=named[one.chunk.id][1])
         if one.chunk.id in named

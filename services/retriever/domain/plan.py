@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from services.retriever.domain.depth import Depth, choose_depth
 from services.retriever.domain.fusion import Fusion
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import ChunkId, DocumentId, SpaceId
+from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId
 from services.shared.contracts.search import Filters, FusionName, RetrieveRequest, Stages
 
 
@@ -49,6 +49,8 @@ class Plan:
     without: frozenset[ChunkId]
     only_relevant: bool
     expect: DocumentId | None
+    index: IndexId | None
+    """The index to search; None is the one that serves."""
 
     @property
     def embedded(self) -> tuple[str, ...]:
@@ -82,6 +84,7 @@ def make_plan(request: RetrieveRequest, tuning: Tuning) -> Plan:
         without=frozenset(request.without),
         only_relevant=request.only_relevant,
         expect=request.expect,
+        index=request.index,
     )
 
 

@@ -1,15 +1,17 @@
 """The story of finding passages, top to bottom."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 
 from services.retriever.domain.diversity import Candidates, Chosen, Ranked
 from services.retriever.domain.found import Found
 from services.retriever.domain.gate import answerable_by_features, answerable_by_lists
+from services.retriever.domain.hits import SpaceState
 from services.retriever.domain.limits import limits_for
-from services.retriever.domain.plan import Tuning, make_plan, without_type
+from services.retriever.domain.plan import Plan, Tuning, make_plan, without_type
 from services.retriever.domain.report import explain, index_state, nothing_explained, passages_of
+from services.retriever.domain.scale import COMMON, scale_of
 from services.retriever.domain.stopwatch import Stopwatch
 from services.retriever.flow.run import Run
 from services.retriever.flow.search import Search
@@ -45,25 +47,57 @@ class Retrieval:
     async def retrieve(self, request: RetrieveRequest) -> SearchResponse:
         """Search, judge, fuse, choose.
 
-        Raises: RagstoneError when the request makes no sense, the catalog does not answer, the index belongs
-        to another embedder, the model is busy, or neither index could be searched.
+        A search ends on the index that it began on. Where that one was silent and another serves by now, its vectors
+        may be deleted already: then the search is done once more, on the one that serves.
+        Raises: RagstoneError when the request makes no sense, the catalog does not answer, the model is busy, the
+        index asked for is not one of the space, or neither index could be searched.
         """
         plan = make_plan(request, self._tuning)
         watch = Stopwatch(self._clock)
-        # The model needs nothing but the questions, so it begins before anybody asks the catalog.
-        embedding = asyncio.ensure_future(self._embedder.questions(plan.embedded)) if plan.switches.vector else None
-        try:
-            with watch.step("catalog"):
-                state = await self._records.state(plan.space)
-            run = Run(plan, state, limits_for(self._tuning, state.calibration, plan.fusion), watch, embedding)
-            if state.seq == 0:
-                return _nothing(run, explained=request.explain)
+        with watch.step("catalog"):
+            state = await self._records.state(plan.space, plan.index)
+        if state.seq == 0:
+            return _nothing(plan, state, watch, explained=request.explain)
+        async with self._begun(plan, state, watch) as run:
+            try:
+                response = await self._found(run, explained=request.explain)
+            except RagstoneError:
+                now = await self._switched(run)
+                if now is None:
+                    raise
+            else:
+                now = await self._switched(run)
+                if now is None:
+                    return response
+        async with self._begun(plan, now, watch) as run:
             return await self._found(run, explained=request.explain)
+
+    @asynccontextmanager
+    async def _begun(self, plan: Plan, state: SpaceState, watch: Stopwatch) -> AsyncIterator[Run]:
+        """A search on one index. Its questions are being embedded by that index's own embedder from here on."""
+        index = state.index
+        embedding = None
+        if plan.switches.vector and index is not None:
+            embedding = asyncio.ensure_future(self._embedder.questions(index.embedder, plan.embedded))
+        scale = COMMON if index is None else scale_of(index.embedder.name)
+        try:
+            yield Run(plan, state, limits_for(self._tuning, state.calibration, plan.fusion, scale), watch, embedding)
         finally:
             if embedding is not None:
                 embedding.cancel()
                 with suppress(asyncio.CancelledError, RagstoneError):
                     await embedding
+
+    async def _switched(self, run: Run) -> SpaceState | None:
+        """Where the space stands, if a search that was silent should be done again; None if not."""
+        if run.plan.index is not None or not run.silent:
+            return None
+        try:
+            now = await self._records.state(run.plan.space)
+        except RagstoneError:
+            return None
+        here, there = run.state.index, now.index
+        return now if there is not None and (here is None or here.id != there.id) else None
 
     async def _found(self, run: Run, *, explained: bool) -> SearchResponse:
         plan = run.plan
@@ -133,20 +167,20 @@ class Retrieval:
     def _likely(self, run: Run, found: Found) -> tuple[float, float | None]:
         """The probability of an answer, and the threshold where there is one for this way of telling."""
         if found.judged is None:
-            return answerable_by_lists(found.evidence), None
+            return answerable_by_lists(found.evidence, run.limits.scale), None
         fitted = run.limits.logistic
         if fitted is None:
             return found.judged.answerable, run.limits.answerable
         return answerable_by_features(found.judged.features, fitted), run.limits.answerable
 
 
-def _nothing(run: Run, *, explained: bool) -> SearchResponse:
+def _nothing(plan: Plan, state: SpaceState, watch: Stopwatch, *, explained: bool) -> SearchResponse:
     return SearchResponse(
         passages=[],
         verdict=Verdict(answerable=0.0, gate="poor", reason=NOTHING_INGESTED),
-        sub_questions=list(run.plan.questions[1:]),
+        sub_questions=list(plan.questions[1:]),
         degraded=[],
-        index=index_state(run.state),
-        timings_ms=run.watch.timings_ms(),
+        index=index_state(state),
+        timings_ms=watch.timings_ms(),
         trace=nothing_explained(NOTHING_INGESTED) if explained else None,
     )

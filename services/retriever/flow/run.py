@@ -28,11 +28,13 @@ class Run:
     limits: Limits
     watch: Stopwatch
     embedded: "asyncio.Future[Embedded] | None" = None
-    """The questions' vectors, begun before anything else; None when no vectors are wanted."""
+    """The questions' vectors, begun before anything else is asked; None when no vectors are wanted."""
     failures: dict[str, RagstoneError] = field(default_factory=dict)
     """By index, ``vector`` or ``bm25``: one that failed is not asked again in this call."""
     incomplete: bool = False
     """The vector store lacks vectors of live chunks."""
+    silent: bool = False
+    """A search of the vectors found nothing, or failed: the index may have been deleted meanwhile."""
     unjudged: bool = False
     """The critic was to judge and could not."""
 

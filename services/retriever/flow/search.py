@@ -37,7 +37,7 @@ class Search:
         heard = (*near.lists, *exact.lists)
         lists = tuple(one for one in heard if one.question < len(run.plan.questions))
         with run.watch.step("fuse"):
-            fused = tuple(fuse(lists, run.limits.fusion))
+            fused = tuple(fuse(lists, run.limits.fusion, scale=run.limits.scale))
         head, chunks, died = await self._head(run, fused)
         # Indexes are level with the catalog when they are asked, so what is dead now died during this search.
         if died and not again:
@@ -98,8 +98,15 @@ class Search:
         """
         if not (run.plan.switches.critic and head):
             return None
+        scale = run.limits.scale
         candidates = [
-            Candidate(chunks[one.chunk_id], one.distance, one.bm25, one.ranks.get("vector:0"), one.ranks.get("bm25:0"))
+            Candidate(
+                chunks[one.chunk_id],
+                None if one.distance is None else scale.common(one.distance),
+                one.bm25,
+                one.ranks.get("vector:0"),
+                one.ranks.get("bm25:0"),
+            )
             for one in head
         ]
         try:
@@ -107,7 +114,7 @@ class Search:
                 judged = await self._critic.judge(run.plan.space, run.plan.questions[0], candidates)
                 if run.plan.named is None:
                     return judged
-                whole = await self._critic.judge(run.plan.space, run.plan.named, as_named(candidates, near[-1:]))
+                whole = await self._critic.judge(run.plan.space, run.plan.named, as_named(candidates, near[-1:], scale))
                 return replace(whole, relevant=judged.relevant)
         except RagstoneError as error:
             if error.code not in DEGRADES:
@@ -129,8 +136,10 @@ class Search:
                     self._vectors.complete(index),
                 )
             run.incomplete = not complete
+            run.silent |= not any(found)
             return Leg(tuple(RankedList("vector", n, tuple(hits)) for n, hits in enumerate(found)))
         except RagstoneError as error:
+            run.silent = True
             run.failed("vector", error)
             return NOTHING
 

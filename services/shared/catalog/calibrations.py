@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, insert, select, update
 
-from services.shared.catalog import chunks, indexes, jobs, measuring, schema, spaces
+from services.shared.catalog import chunks, golden_spans, indexes, jobs, measuring, schema, spaces
 from services.shared.catalog.job_rows import JobRow
 from services.shared.contracts.calibration import Calibration, CalibrationRequest
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import IndexId, JobId, SpaceId
+from services.shared.contracts.ids import DocumentId, IndexId, JobId, SpaceId
 from services.shared.contracts.jobs import QUEUE_OF, JobKind
 
 _c, _k = measuring.calibrations.c, measuring.calibration_cases.c
@@ -138,13 +138,26 @@ def due(tx: Connection, space: SpaceId, again_share: float) -> Calibration | Non
 
 
 def keep_cases(tx: Connection, job_id: JobId, asked: Sequence[Mapping[str, Any]]) -> None:
-    """Writes down what is to be asked, numbered from 0, in place of what was planned before."""
+    """Writes down what is to be asked, numbered from 0, in place of what was planned before.
+
+    What was made of a document that was deleted meanwhile is left out.
+    """
     forget_cases(tx, job_id)
-    if asked:
+    deleted = _deleted(tx, job_id, [one for one in (case.get("document_id") for case in asked) if one])
+    kept = [one for one in asked if one.get("document_id") not in deleted]
+    if kept:
         tx.execute(
             insert(measuring.calibration_cases),
-            [{"job_id": job_id, "n": n, "asked": dict(one), "seen": None} for n, one in enumerate(asked)],
+            [{"job_id": job_id, "n": n, "asked": dict(one), "seen": None} for n, one in enumerate(kept)],
         )
+
+
+def _deleted(tx: Connection, job_id: JobId, named: Sequence[DocumentId]) -> set[DocumentId]:
+    """Those of the documents of the job's space that do not answer any more."""
+    space = tx.execute(select(schema.jobs.c.space_id).where(schema.jobs.c.id == job_id)).scalar_one_or_none()
+    if space is None:
+        return set(named)
+    return set(named) - golden_spans.live(tx, space, set(named))
 
 
 def cases(tx: Connection, job_id: JobId) -> list[StoredCase]:

@@ -46,6 +46,13 @@ def since(tx: Connection, space: SpaceId, seq: int, limit: int = 1000) -> list[C
     return [Change(*row) for row in rows]
 
 
+def removed_after(tx: Connection, space: SpaceId, seq: int) -> bool:
+    """Was any document deleted after change ``seq``?"""
+    c = schema.changes.c
+    later = select(c.seq).where(c.space_id == space, c.seq > seq, c.kind == "remove").limit(1)
+    return tx.execute(later).first() is not None
+
+
 def record(
     tx: Connection,
     space: SpaceId,

@@ -94,14 +94,19 @@ def chunks_of_version(tx: Connection, space: SpaceId, version_id: VersionId) -> 
 
 def iter_live(tx: Connection, space: SpaceId, batch: int = 1000) -> Iterator[LiveChunk]:
     """Every live chunk of a space by id; ``batch`` of them are held in memory at a time."""
-    after = ""
+    after = ChunkId("")
     while True:
-        rows = tx.execute(_LIVE_AFTER, {"space": space, "after": after, "batch": batch}).all()
-        for row in rows:
-            yield _read(row)
-        if len(rows) < batch:
+        found = live_after(tx, space, after, batch)
+        yield from found
+        if len(found) < batch:
             return
-        after = rows[-1].id
+        after = found[-1].id
+
+
+def live_after(tx: Connection, space: SpaceId, after: ChunkId, batch: int) -> list[LiveChunk]:
+    """The next live chunks by id, behind ``after``."""
+    rows = tx.execute(_LIVE_AFTER, {"space": space, "after": after, "batch": batch})
+    return [_read(row) for row in rows]
 
 
 def counts(tx: Connection, space: SpaceId) -> tuple[int, int]:

@@ -102,6 +102,25 @@ class Superseded:
 
 
 @dataclass(frozen=True)
+class SavedVersion:
+    """A version that is saved, published or not: what its job's result says of it."""
+
+    chunks: int
+    warning: str | None
+
+
+@dataclass(frozen=True)
+class SavedChunk:
+    """A chunk of such a version, with what its vector is made from and is described by."""
+
+    id: ChunkId
+    kind: ChunkKind
+    search_text: str
+    type: str | None
+    tags: list[str]
+
+
+@dataclass(frozen=True)
 class Removed:
     """What a deletion took out of the catalog, and what the caller should still tidy elsewhere."""
 
@@ -110,6 +129,8 @@ class Removed:
     blobs_orphaned: list[str]
     version_ids: list[VersionId]
     cancelled_jobs: list[JobId]
+    reports: list[str]
+    """Evaluations that quoted it, whose reports have to be made anew."""
     seq: int
 
 

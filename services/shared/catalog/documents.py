@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
-from services.shared.catalog import changes, cursors, feedback, golden_spans, schema, spaces
-from services.shared.catalog.blob_use import blob_in_use, named_blobs
+from services.shared.catalog import changes, cursors, forgetting, schema, spaces
+from services.shared.catalog.blob_use import blob_in_use
 from services.shared.catalog.document_rows import (
     ChunkKind,
     Draft,
@@ -26,7 +26,7 @@ from services.shared.catalog.document_rows import (
 from services.shared.catalog.job_rows import ACTIVE
 from services.shared.catalog.staging import discard_stale, discard_version, publish, save_version, under_way
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
-from services.shared.contracts.jobs import JobKind, JobState
+from services.shared.contracts.jobs import JobKind
 
 __all__ = [
     "ChunkKind",
@@ -140,11 +140,10 @@ def submit(
 
 
 def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetime) -> Removed | None:
-    """Forgets a document: versions, chunks and pending work; only a tombstone with its numbers stays.
+    """Forgets a document: versions, chunks, pending work, and its words wherever the catalog repeats them.
 
-    Golden questions that name it are flagged, and answers that cite it are taken out of the feedback on them.
-    None when there is nothing to forget. ``blobs_orphaned`` are originals that nothing needs any more;
-    the caller deletes them once this transaction has committed.
+    Only a tombstone with its id and numbers stays. None when there is nothing to forget. ``blobs_orphaned`` are
+    originals that nothing needs any more; the caller deletes them once this transaction has committed.
     """
     this = {"space": space, "document": document_id}
     spaces.lock(tx, space)
@@ -152,7 +151,8 @@ def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetim
     if row is None or row.deleted_revision == row.last_revision:
         return None
     of_document = (_v.space_id == space, _v.document_id == document_id)
-    stored = tx.execute(select(_v.id, _v.blob_sha256).where(*of_document).order_by(_v.created_at, _v.id)).all()
+    described = select(_v.id, _v.blob_sha256, _v.title).where(*of_document)
+    stored = tx.execute(described.order_by(_v.created_at, _v.id)).all()
     chunks = tx.execute(
         delete(schema.chunks).where(
             schema.chunks.c.space_id == space, schema.chunks.c.version_id.in_([one.id for one in stored])
@@ -172,17 +172,18 @@ def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetim
         ),
         this,
     )
-    golden_spans.follow(tx, space, document_id, None)
-    feedback.take_out(tx, space, document_id)
-    cancelled, sent_blobs = _cancel_ingestions(tx, space, document_id, now)
-    candidates = dict.fromkeys([*(one.blob_sha256 for one in stored), *sent_blobs])
+    traces = forgetting.take_out(tx, space, document_id, {one.title for one in stored}, now)
+    candidates = dict.fromkeys([*(one.blob_sha256 for one in stored), *traces.blobs])
+    # Vectors of a version that was on its way in may be there already.
+    coming = [] if row.last_version_id is None else [row.last_version_id]
     seq = changes.record(tx, space, "remove", document_id, version_id=None, old_version_id=row.live_version_id, now=now)
     return Removed(
         versions=len(stored),
         chunks=chunks,
         blobs_orphaned=[sha256 for sha256 in candidates if not blob_in_use(tx, sha256)],
-        version_ids=[VersionId(one.id) for one in stored],
-        cancelled_jobs=cancelled,
+        version_ids=[VersionId(id) for id in dict.fromkeys([*(one.id for one in stored), *coming])],
+        cancelled_jobs=traces.cancelled_jobs,
+        reports=traces.reports,
         seq=seq,
     )
 
@@ -274,19 +275,3 @@ def _active_job(tx: Connection, space: SpaceId, document_id: DocumentId, revisio
     )
     found: JobId | None = tx.execute(query).scalars().first()
     return found
-
-
-def _cancel_ingestions(
-    tx: Connection, space: SpaceId, document_id: DocumentId, now: datetime
-) -> tuple[list[JobId], list[str]]:
-    """Stops the document's pending jobs; their ids, and the originals that its jobs name."""
-    mine = (_j.space_id == space, _j.document_id == document_id, _j.kind == JobKind.DOCUMENT)
-    sent = tx.execute(select(_j.id, _j.state, _j.payload).where(*mine).order_by(_j.created_at, _j.id)).all()
-    reason = f"document {document_id!r} was deleted"
-    change = update(schema.jobs).where(*mine)
-    tx.execute(
-        change.where(_j.state == JobState.QUEUED).values(state=JobState.CANCELLED, reason=reason, updated_at=now)
-    )
-    tx.execute(change.where(_j.state == JobState.RUNNING).values(cancel_requested=True, updated_at=now))
-    stopped = [JobId(job.id) for job in sent if job.state in ACTIVE]
-    return stopped, [sha256 for job in sent for sha256 in named_blobs(job.payload)]

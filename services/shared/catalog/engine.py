@@ -86,6 +86,27 @@ class Catalog:
         with self.read() as connection:
             connection.exec_driver_sql("SELECT seq FROM spaces LIMIT 1")
 
+    def settle(self, patience_s: float) -> bool:
+        """Leaves nothing of what was deleted in SQLite's write-ahead log, which keeps pages as they once were.
+
+        False when a long reader needed them for longer than ``patience_s``: try again later. PostgreSQL's vacuum
+        frees the space of what was deleted by itself, and it is overwritten as it is used again.
+        """
+        if not self._sqlite:
+            return True
+        import sqlite3
+
+        with self._mapped_errors(), self._connected() as connection:
+            # Past SQLAlchemy, which would begin a transaction, and none may be open on this connection.
+            raw: Any = connection.connection.driver_connection
+            raw.execute(f"PRAGMA busy_timeout = {round(patience_s * 1000)}")
+            try:
+                return bool(raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+            except sqlite3.OperationalError:
+                return False
+            finally:
+                raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000}")
+
     def close(self) -> None:
         """Gives every connection back to the database."""
         self._engine.dispose()
@@ -187,6 +208,8 @@ def _prepare_sqlite(connection: Any, record: object) -> None:
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
+    # What is deleted is overwritten with zeros, and not only taken off the list.
+    connection.execute("PRAGMA secure_delete = ON")
 
 
 def _use_wal(connection: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, or_, select, update
 
-from services.shared.catalog import cursors, measuring, spaces
+from services.shared.catalog import cursors, measuring, quoting, spaces
 from services.shared.catalog.upserts import upserting
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.evaluation import (
@@ -108,9 +108,13 @@ def _outcomes_of(id: str, *columns: ColumnElement[Any]) -> Select[Any]:
 
 
 def add_outcomes(tx: Connection, id: str, outcomes: Sequence[Outcome]) -> None:
-    """Writes outcomes down; one of the same question and variant is overwritten. Raises EVALUATION_NOT_FOUND."""
+    """Writes outcomes down; one of the same question and variant is overwritten. Raises EVALUATION_NOT_FOUND.
+
+    Words of a document that was deleted since the order are left out, and outcomes of questions made of it.
+    """
     space = _space_of(tx, id)
-    if not outcomes:
+    kept = quoting.still_asked(tx, id, outcomes)
+    if not kept:
         return
     rows = [
         {
@@ -120,7 +124,7 @@ def add_outcomes(tx: Connection, id: str, outcomes: Sequence[Outcome]) -> None:
             "variant": outcome.variant,
             "outcome": outcome.model_dump(mode="json"),
         }
-        for outcome in outcomes
+        for outcome in kept
     ]
     upsert = upserting(tx, measuring.evaluation_outcomes)
     key = ["space_id", "evaluation_id", "question_id", "variant"]
@@ -132,8 +136,16 @@ def forget_outcomes(tx: Connection, id: str) -> None:
     tx.execute(delete(measuring.evaluation_outcomes).where(_o.space_id == _space_of(tx, id), _o.evaluation_id == id))
 
 
-def finish(tx: Connection, id: str, evaluation: Evaluation, markdown: str, html: str) -> None:
-    """Keeps the finished whole with its reports; again replaces them. Raises EVALUATION_NOT_FOUND."""
+def finish(tx: Connection, id: str, evaluation: Evaluation, markdown: str, html: str) -> Evaluation | None:
+    """Keeps the finished whole with its reports; again replaces them. Raises EVALUATION_NOT_FOUND.
+
+    Where a document was deleted meanwhile that it quotes, nothing is kept, and what may be comes back.
+    """
+    comparison = evaluation.comparison
+    before = None if comparison is None else get(tx, _space_of(tx, id), comparison.before_id)
+    may_be = quoting.as_kept(tx, evaluation, before)
+    if may_be != evaluation:
+        return may_be
     values = {
         "finished": evaluation.model_dump_json(),
         "markdown": markdown,
@@ -143,6 +155,18 @@ def finish(tx: Connection, id: str, evaluation: Evaluation, markdown: str, html:
     }
     if not tx.execute(update(measuring.evaluations).where(_e.id == id).values(**values)).rowcount:
         raise _unknown(id)
+    return None
+
+
+def store_reports(tx: Connection, evaluation: Evaluation, markdown: str, html: str) -> bool:
+    """Keeps reports that were made anew; False when the evaluation is not any more what they were made from."""
+    space = _space_of(tx, evaluation.id)
+    spaces.lock(tx, space)
+    if get(tx, space, evaluation.id) != evaluation:
+        return False
+    this = (_e.space_id == space, _e.id == evaluation.id)
+    tx.execute(update(measuring.evaluations).where(*this).values(markdown=markdown, html=html))
+    return True
 
 
 def get(tx: Connection, space: SpaceId, id: str) -> Evaluation | None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select
 from services.shared.catalog import cursors, feedback, golden_spans, measuring, spaces
 from services.shared.catalog.golden_spans import PER_QUERY, follow, follow_live
 from services.shared.contracts.golden import (
+    MADE_OF,
     GoldenImported,
     GoldenIn,
     GoldenList,
@@ -17,7 +18,7 @@ from services.shared.contracts.golden import (
     GoldenState,
     Question,
 )
-from services.shared.contracts.ids import SpaceId
+from services.shared.contracts.ids import DocumentId, SpaceId
 
 __all__ = ["FLAGGED", "approved", "counts", "follow", "follow_live", "get", "page", "propose", "put", "remove"]
 
@@ -59,11 +60,16 @@ def put(
 
 
 def propose(tx: Connection, space: SpaceId, questions: Sequence[Question], origin: GoldenOrigin, now: datetime) -> int:
-    """Adds questions for an owner to decide on; how many. A known id is left as it is, whatever was decided."""
+    """Adds questions for an owner to decide on; how many. A known id is left as it is, whatever was decided.
+
+    One that was made of a document that was deleted meanwhile is left out: it repeats what should be forgotten.
+    """
     spaces.make_and_lock(tx, space, now)
     sent = {question.id: question for question in questions}
     known = _known(tx, space, sent)
-    fresh = [question for id, question in sent.items() if id not in known]
+    made_of = {question.id: _made_of(question) for question in sent.values() if question.id not in known}
+    live = golden_spans.live(tx, space, {document for documents in made_of.values() for document in documents})
+    fresh = [sent[id] for id, documents in made_of.items() if documents <= live]
     faults = golden_spans.faults(tx, space, _named(fresh))
     rows = [_row(space, question, GoldenState.PROPOSED, origin, faults, now) for question in fresh]
     _write(tx, space, rows, fresh, faults)
@@ -168,6 +174,11 @@ def _row(
 
 def _named(questions: Iterable[Question]) -> set[golden_spans.Named]:
     return {(span.document_id, span.quote) for question in questions for span in question.gold}
+
+
+def _made_of(question: Question) -> set[DocumentId]:
+    tagged = {DocumentId(tag.removeprefix(MADE_OF)) for tag in question.tags if tag.startswith(MADE_OF)}
+    return tagged | {span.document_id for span in question.gold}
 
 
 def _question(stored: dict[str, Any]) -> Question:

@@ -80,11 +80,11 @@ def faults(tx: Connection, space: SpaceId, named: Iterable[Named]) -> dict[Named
     quotes: defaultdict[DocumentId, set[str | None]] = defaultdict(set)
     for document_id, quote in named:
         quotes[document_id].add(quote)
-    live = _live(tx, space, quotes)
+    there = live(tx, space, quotes)
     found: dict[Named, str] = {}
     for document_id, wanted in quotes.items():
         source: _Source | None = None
-        if document_id in live:
+        if document_id in there:
             # A text may be large, so it is read only for quotes, and one document at a time.
             named_whole = wanted == {None}
             text = "" if named_whole else tx.execute(_LIVE_TEXT, {"space": space, "document": document_id}).scalar_one()
@@ -147,7 +147,8 @@ def _fault(document_id: DocumentId, quote: str | None, source: _Source | None) -
     return f"document {document_id[:80]!r} does not hold the passage {shown!r}"
 
 
-def _live(tx: Connection, space: SpaceId, documents: Collection[DocumentId]) -> set[DocumentId]:
+def live(tx: Connection, space: SpaceId, documents: Collection[DocumentId]) -> set[DocumentId]:
+    """Those of the documents that answer now."""
     wanted = list(documents)
     found: set[DocumentId] = set()
     for begin in range(0, len(wanted), PER_QUERY):

@@ -31,6 +31,7 @@ from services.shared.contracts.ids import DocumentId, JobId, SpaceId
 from services.shared.contracts.jobs import JobKind, JobState, Queue
 
 __all__ = [
+    "CANCELLED_ON_REQUEST",
     "JobRow",
     "add_items",
     "cancelled",
@@ -39,6 +40,7 @@ __all__ = [
     "create",
     "drop_item",
     "fail",
+    "failed",
     "find",
     "get",
     "heartbeat",
@@ -57,6 +59,7 @@ __all__ = [
     "rung",
     "running_owners",
     "set_item",
+    "settled",
     "succeed",
     "unrung",
     "waits",
@@ -122,12 +125,23 @@ def find(tx: Connection, id: JobId) -> JobRow | None:
 
 
 def list_jobs(
-    tx: Connection, space: SpaceId, *, states: Sequence[JobState] | None, limit: int, cursor: str | None
+    tx: Connection,
+    space: SpaceId,
+    *,
+    states: Sequence[JobState] | None,
+    kinds: Sequence[JobKind] | None = None,
+    document_id: DocumentId | None = None,
+    limit: int,
+    cursor: str | None,
 ) -> tuple[list[JobRow], str | None]:
     """A page of the space's jobs, newest first, and the next cursor; INVALID_REQUEST for a bad cursor."""
     query = select(*COLUMNS).where(_j.space_id == space)
     if states is not None:
         query = query.where(_j.state.in_(list(states)))
+    if kinds is not None:
+        query = query.where(_j.kind.in_(list(kinds)))
+    if document_id is not None:
+        query = query.where(_j.document_id == document_id)
     if cursor is not None:
         at, id = cursors.decode_moment("jobs", cursor)
         query = query.where(or_(_j.created_at < at, and_(_j.created_at == at, _j.id < id)))
@@ -168,7 +182,7 @@ def request_cancel(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> 
         )
     if job.state is JobState.QUEUED:
         return _changed(tx, id, now, state=JobState.CANCELLED, reason=CANCELLED_ON_REQUEST)
-    return _changed(tx, id, now, cancel_requested=True)
+    return _changed(tx, id, now, cancel_requested=True, reason=CANCELLED_ON_REQUEST)
 
 
 def retry(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> JobRow:
@@ -207,6 +221,20 @@ def retry(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> JobRow:
         cancel_requested=False,
         rung_at=None,
     )
+
+
+def failed(tx: Connection, space: SpaceId, kind: JobKind | None) -> list[JobId]:
+    """The space's failed jobs, of one kind or all, in the order that they came in."""
+    query = select(_j.id).where(_j.space_id == space, _j.state == JobState.FAILED)
+    if kind is not None:
+        query = query.where(_j.kind == kind)
+    return list(tx.execute(query.order_by(_j.created_at, _j.id)).scalars())
+
+
+def settled(tx: Connection, id: JobId, result: dict[str, Any], now: datetime) -> bool:
+    """Ends a job that still waits, because somebody else did its work; False when a worker has it already."""
+    ended = {"state": JobState.SUCCEEDED, "result": result, "reason": None, "updated_at": now}
+    return tx.execute(update(schema.jobs).where(_j.id == id, _j.state == JobState.QUEUED).values(ended)).rowcount > 0
 
 
 def unrung(tx: Connection, *, queue: Queue | None = None, older_than: datetime, limit: int) -> list[JobRow]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, update
 
 from services.shared.catalog import schema
 from services.shared.catalog.job_rows import COLUMNS, JobRow, from_row
@@ -18,6 +18,9 @@ from services.shared.contracts.jobs import JobKind, JobState, Queue
 CANCELLED_ON_REQUEST = "cancelled on request"
 
 _j = schema.jobs.c
+
+_FRESH = and_(_j.attempts == 0, _j.stage.is_(None))
+"""Nobody began it: neither an attempt that broke off nor a time slice in which it got somewhere."""
 
 
 def claim(
@@ -33,24 +36,24 @@ def claim(
 ) -> list[JobRow]:
     """Takes the named job if it still waits, and up to ``also`` more of the queue, oldest first.
 
-    The further ones are documents (or of ``kind``), and none are taken beside a named job of another
-    kind, which needs its worker for itself. Two workers never get the same job.
+    The further ones are documents (or of ``kind``) that nobody began, and none are taken beside a named job of
+    another kind, or one that was begun, which needs its worker for itself. Two workers never get the same job.
     """
     wanted = kind or JobKind.DOCUMENT
     taken: list[JobId] = []
     if job_id is not None:
-        named = select(_j.id, _j.kind).where(_j.id == job_id, _j.state == JobState.QUEUED)
+        named = select(_j.id, _j.kind, _FRESH.label("fresh")).where(_j.id == job_id, _j.state == JobState.QUEUED)
         if kind is not None:
             named = named.where(_j.kind == kind)
         # Waits for the row's lock: whoever holds it may only be noting that the bell was rung.
         found = tx.execute(named.with_for_update()).one_or_none()
         if found is not None:
             taken.append(found.id)
-            also = also if found.kind == wanted else 0
+            also = also if found.kind == wanted and found.fresh else 0
     if also > 0:
         waiting = select(_j.id).where(_j.state == JobState.QUEUED, _j.queue == queue, _j.kind == wanted)
-        # One that was begun before runs alone, when its own bell is rung.
-        waiting = waiting.where(_j.attempts == 0)
+        # One that was begun before goes on alone, when its own bell is rung.
+        waiting = waiting.where(_FRESH)
         if taken:
             waiting = waiting.where(_j.id.not_in(taken))
         waiting = waiting.order_by(_j.created_at, _j.id).limit(also).with_for_update(skip_locked=True)
@@ -96,25 +99,34 @@ def succeed(
 
 
 def fail(tx: Connection, job_id: JobId, owner: str, *, reason: str, now: datetime) -> bool:
-    """Ends the job with the reason a person reads; False when the lease is no longer the owner's."""
-    return _finish(tx, job_id, owner, now, {"state": JobState.FAILED, "reason": reason})
+    """Ends the job with the reason a person reads; False when the lease is no longer the owner's.
+
+    One that was asked to cancel meanwhile ends as cancelled, for the reason that was given then.
+    """
+    state = case((_j.cancel_requested, JobState.CANCELLED.value), else_=JobState.FAILED.value)
+    return _finish(tx, job_id, owner, now, {"state": state, "reason": _why(reason)})
 
 
 def cancelled(tx: Connection, job_id: JobId, owner: str, *, reason: str | None, now: datetime) -> bool:
-    """Ends the job as cancelled; False when the lease is no longer the owner's."""
-    return _finish(tx, job_id, owner, now, {"state": JobState.CANCELLED, "reason": reason or CANCELLED_ON_REQUEST})
+    """Ends the job as cancelled; False when the lease is no longer the owner's.
+
+    Who asked for it first has the last word on the reason: that of a deletion repeats nothing of the document.
+    """
+    why = _why(CANCELLED_ON_REQUEST if reason is None else reason)
+    return _finish(tx, job_id, owner, now, {"state": JobState.CANCELLED, "reason": why})
 
 
 def release(tx: Connection, job_id: JobId, owner: str, now: datetime) -> bool:
-    """Puts the job back without counting the attempt (a batch's time slice is over).
+    """Puts the job back without counting the attempt: its time slice is over, or it was never begun.
 
+    It counts as just rung: the caller rings, and a second bell for each time slice would only make a queue of them.
     One that was asked to cancel meanwhile ends instead. False when the lease is no longer the owner's.
     """
     back = {
         "state": case((_j.cancel_requested, JobState.CANCELLED.value), else_=JobState.QUEUED.value),
-        "reason": case((_j.cancel_requested, CANCELLED_ON_REQUEST), else_=_j.reason),
+        "reason": _why(_j.reason),
         "attempts": _j.attempts - 1,
-        "rung_at": None,
+        "rung_at": now,
     }
     return _finish(tx, job_id, owner, now, back)
 
@@ -130,8 +142,7 @@ def put_off(tx: Connection, job_id: JobId, owner: str, *, reason: str, max_attem
         (_j.attempts >= max_attempts, JobState.FAILED.value),
         else_=JobState.QUEUED.value,
     )
-    why = case((_j.cancel_requested, CANCELLED_ON_REQUEST), else_=reason)
-    return _finish(tx, job_id, owner, now, {"state": state, "reason": why, "rung_at": now})
+    return _finish(tx, job_id, owner, now, {"state": state, "reason": _why(reason), "rung_at": now})
 
 
 def reap(
@@ -153,7 +164,7 @@ def reap(
     for job in map(from_row, tx.execute(lost).all()):
         reason = job.reason
         if job.cancel_requested:
-            state, reason = JobState.CANCELLED, CANCELLED_ON_REQUEST
+            state, reason = JobState.CANCELLED, job.reason or CANCELLED_ON_REQUEST
         elif job.attempts >= max_attempts:
             name = job.document_id or f"{job.kind} {job.id}"
             state = JobState.FAILED
@@ -172,6 +183,11 @@ def running_owners(tx: Connection) -> set[str]:
     """Everybody who holds a running job."""
     query = select(_j.lease_owner).where(_j.state == JobState.RUNNING, _j.lease_owner.is_not(None)).distinct()
     return set(tx.execute(query).scalars())
+
+
+def _why(reason: str | ColumnElement[str | None]) -> ColumnElement[str | None]:
+    """The reason, unless the job was asked to cancel: then the one that was written down with that."""
+    return case((_j.cancel_requested, func.coalesce(_j.reason, CANCELLED_ON_REQUEST)), else_=reason)
 
 
 def _held_by(owner: str) -> tuple[ColumnElement[bool], ...]:

@@ -58,6 +58,15 @@ def live_of(tx: Connection, space: SpaceId, documents: Sequence[DocumentId]) -> 
             yield LiveVersion(id, document_id, type, tuple(tags), count)
 
 
+def those_live(tx: Connection, space: SpaceId, ids: Sequence[VersionId]) -> set[VersionId]:
+    """Those of the versions that answer now."""
+    found: set[VersionId] = set()
+    for begin in range(0, len(ids), VERSIONS_PER_QUERY):
+        named = _d.live_version_id.in_(list(ids[begin : begin + VERSIONS_PER_QUERY]))
+        found.update(tx.execute(select(_d.live_version_id).where(_d.space_id == space, named)).scalars())
+    return found
+
+
 def live_texts(tx: Connection, space: SpaceId, ids: Sequence[DocumentId]) -> dict[tuple[DocumentId, VersionId], str]:
     """The extracted texts of these documents' live versions; one that is not live is left out."""
     rows = tx.execute(_LIVE_TEXTS, {"space": space, "documents": list(ids)})

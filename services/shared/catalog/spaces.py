@@ -34,6 +34,12 @@ def make_and_lock(tx: Connection, space: SpaceId, now: datetime) -> int:
     return seq
 
 
+def made_at(tx: Connection, space: SpaceId) -> datetime | None:
+    """When the space was made; None when there is no such space."""
+    made: datetime | None = tx.execute(select(spaces.c.created_at).where(spaces.c.id == space)).scalar_one_or_none()
+    return made
+
+
 def advance(tx: Connection, space: SpaceId) -> int:
     """The next change number of a space that this transaction has locked."""
     seq: int = tx.execute(_ADVANCE, {"space": space}).scalar_one()

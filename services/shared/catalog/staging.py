@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, bindparam, delete, exists, insert, or_, select, update
 
 from services.shared.catalog import changes, golden_spans, schema, spaces
-from services.shared.catalog.document_rows import Draft, NewChunk, Published, Superseded
+from services.shared.catalog.document_rows import Draft, NewChunk, Published, SavedChunk, SavedVersion, Superseded
 from services.shared.catalog.job_rows import ACTIVE
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, SpaceId, VersionId
@@ -45,6 +45,21 @@ _RETIRE = update(schema.versions).where(*_THIS_VERSION).values(has_chunks=False)
 _INSERT_CHUNKS = insert(schema.chunks)
 _SAVED = select(_versions.id).where(*_THIS_VERSION)
 _INSERT_VERSION = insert(schema.versions)
+_SAVED_VERSION = select(_versions.chunk_count, _versions.warning).where(*_THIS_VERSION, _versions.has_chunks)
+_SAVED_CHUNKS = (
+    select(_chunks.id, _chunks.kind, _chunks.search_text, _versions.type, _versions.tags)
+    .join_from(
+        schema.chunks,
+        schema.versions,
+        and_(
+            _versions.space_id == _chunks.space_id,
+            _versions.document_id == _chunks.document_id,
+            _versions.id == _chunks.version_id,
+        ),
+    )
+    .where(*_THIS_VERSION, _chunks.space_id == bindparam("space"), _chunks.version_id == bindparam("version"))
+    .order_by(_chunks.ordinal)
+)
 
 
 def save_version(
@@ -52,6 +67,7 @@ def save_version(
     space: SpaceId,
     draft: Draft,
     *,
+    revision: int | None = None,
     title: str,
     type: str | None,
     tags: list[str],
@@ -66,7 +82,7 @@ def save_version(
     """Writes a version and its chunks beside what is live; running it again replaces what it wrote.
 
     Nothing is written when that version is live already, and nothing of a document that was deleted
-    meanwhile (``publish`` will refuse it anyway). Raises DOCUMENT_NOT_FOUND when it was never submitted.
+    meanwhile, or after ``revision`` (``publish`` will refuse it anyway). Raises DOCUMENT_NOT_FOUND when it was never submitted.
     """
     version = draft.version_id
     this = {"space": space, "document": draft.document_id, "version": version}
@@ -77,7 +93,8 @@ def save_version(
             ErrorCode.DOCUMENT_NOT_FOUND,
             f"document {draft.document_id!r} was never submitted to space {space!r}; submit it first",
         )
-    if standing.live_version_id == version or standing.deleted_revision >= standing.last_revision:
+    said = standing.last_revision if revision is None else revision
+    if standing.live_version_id == version or standing.deleted_revision >= said:
         return version
     described = {
         "blob_sha256": draft.blob_sha256,
@@ -106,6 +123,18 @@ def save_version(
     if chunks:
         tx.execute(_INSERT_CHUNKS, [_chunk_row(space, draft.document_id, version, chunk) for chunk in chunks])
     return version
+
+
+def saved(tx: Connection, space: SpaceId, document_id: DocumentId, version_id: VersionId) -> SavedVersion | None:
+    """The version, staged or live, as long as its chunks are there."""
+    row = tx.execute(_SAVED_VERSION, {"space": space, "document": document_id, "version": version_id}).one_or_none()
+    return None if row is None else SavedVersion(row.chunk_count, row.warning)
+
+
+def saved_chunks(tx: Connection, space: SpaceId, document_id: DocumentId, version_id: VersionId) -> list[SavedChunk]:
+    """The chunks of a version, staged or live, in their order. They are for making vectors, never for showing."""
+    rows = tx.execute(_SAVED_CHUNKS, {"space": space, "document": document_id, "version": version_id})
+    return [SavedChunk(*row) for row in rows]
 
 
 def publish(
@@ -158,10 +187,12 @@ def discard_version(tx: Connection, space: SpaceId, document_id: DocumentId, ver
 def discard_stale(tx: Connection, *, older_than: datetime, limit: int = 100) -> int:
     """Discards staged versions that a dead worker left behind, saved before ``older_than``; how many.
 
-    A version of a document with a queued or running job is left to that job.
+    A version of a document with a queued or running job is left to that job, and so are all while a batch is at work.
     """
     v, d, j = schema.versions, schema.documents, schema.jobs
-    at_work = exists().where(j.c.space_id == v.c.space_id, j.c.document_id == v.c.document_id, j.c.state.in_(ACTIVE))
+    # A batch names none of its documents.
+    of_document = or_(j.c.document_id == v.c.document_id, j.c.kind == JobKind.BATCH)
+    at_work = exists().where(j.c.space_id == v.c.space_id, of_document, j.c.state.in_(ACTIVE))
     stale = tx.execute(
         select(v.c.space_id, v.c.document_id, v.c.id)
         .join(d, (d.c.space_id == v.c.space_id) & (d.c.id == v.c.document_id))

@@ -11,7 +11,7 @@ from services.shared.contracts.ids import SpaceId
 
 _s, _i, _c = schema.spaces.c, schema.indexes.c, measuring.calibrations.c
 _STANDING = (
-    select(_s.seq, _i.id, _i.space_id, _i.embedder, _i.collection, _i.created_at, _c.content)
+    select(_s.seq, _i.id, _i.space_id, _i.embedder, _i.collection, _i.created_at, _i.state, _c.content)
     .select_from(schema.spaces)
     .outerjoin(schema.indexes, and_(_i.space_id == _s.id, _i.state == SERVING))
     .outerjoin(measuring.calibrations, and_(_c.space_id == _s.id, _c.index_id == _i.id))

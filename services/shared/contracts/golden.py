@@ -13,6 +13,8 @@ from services.shared.contracts.ids import DocumentId, JobId
 
 QUESTIONS_MAX = 20_000
 """Questions in one body or file."""
+MADE_OF = "made_of:"
+"""Begins the tag that names the document a question was made of, where no gold passage does."""
 GRADE_MAX = 1000
 """Larger gains would be lost in the sums of nDCG, or overflow what counts it."""
 

@@ -1,5 +1,6 @@
 """Where in its original a stretch of extracted text stands: a page, a row of a sheet, a part of an e-mail."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from pydantic import Field
@@ -18,11 +19,13 @@ class Place(Response):
 
 
 def places_within(places: Sequence[Place], start: int, end: int) -> list[Place]:
-    """Those of the places (by their starts) that cover ``start`` to ``end``; the first one begins at ``start``."""
-    before = [place for place in places if place.start <= start]
-    inside = [place for place in places if start < place.start < end]
-    first = [Place(start=start, label=before[-1].label)] if before else []
-    return [*first, *inside]
+    """Those of the places (by their starts) that cover ``start`` to ``end``; the first one begins at ``start``.
+
+    It looks at those places only: a sheet has thousands, and every chunk asks.
+    """
+    first = bisect_right(places, start, key=_start)
+    inside = places[first : bisect_left(places, end, lo=first, key=_start)]
+    return [Place(start=start, label=places[first - 1].label), *inside] if first else list(inside)
 
 
 def place_of(places: Sequence[Place], start: int, end: int) -> str | None:
@@ -32,3 +35,7 @@ def place_of(places: Sequence[Place], start: int, end: int) -> str | None:
         return None
     first, last = covering[0].label, covering[-1].label
     return first if first == last else f"{first} to {last}"
+
+
+def _start(place: Place) -> int:
+    return place.start

@@ -1,11 +1,12 @@
 """A BM25 index on disk: one file of NumPy arrays and JSON, written in one step and never trusted blindly."""
 
+import fcntl
 import json
 import os
 import tempfile
-import time
 import zipfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ FILE = "bm25.npz"
 FORMAT = 2
 """Rises when the arrays change their meaning."""
 
-LITTER_AFTER_S = 3600
-"""A half-written file of this age belongs to a process that was killed."""
+
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile)
+"""What NumPy raises for files that are none of ours, or damaged."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,11 @@ def write(folder: Path, header: Header, stored: Stored) -> None:
     """Replace the folder's snapshot; a crash leaves the old one, and of several writers the last one counts."""
     folder.mkdir(parents=True, exist_ok=True)
     _sweep(folder)
-    # A name of its own for each writing: processes in two containers may have one process id.
-    handle, name = tempfile.mkstemp(prefix=f"{FILE}.", dir=folder)
+    with _turn(folder):
+        # A name of its own for each writing: processes in two containers may have one process id.
+        handle, name = tempfile.mkstemp(prefix=f"{FILE}.", dir=folder)
+        # Held while it is written, so that others can tell it from what a killed process left behind.
+        fcntl.flock(handle, fcntl.LOCK_EX)
     fresh = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -72,7 +77,8 @@ def write(folder: Path, header: Header, stored: Stored) -> None:
                 rows=stored.postings.rows,
                 counts=stored.postings.counts,
             )
-        fresh.replace(folder / FILE)
+            file.flush()
+            fresh.replace(folder / FILE)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
@@ -100,16 +106,46 @@ def read(folder: Path, *, index_id: str) -> tuple[int, Stored] | None:
                 rows=file["rows"],
                 counts=file["counts"],
             )
-    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile):
+    except _UNREADABLE:
         return None
     return found.seq, Stored(chunks, postings)
 
 
+def reached(folder: Path) -> int | None:
+    """The change that the folder's snapshot is level with; None when there is none, or no process can use it."""
+    try:
+        with np.load(folder / FILE, allow_pickle=False) as file:
+            found = Header(**_from_json_bytes(file["header"]))
+    except _UNREADABLE:
+        return None
+    return found.seq if found == header(index_id=found.index_id, seq=found.seq) else None
+
+
+def drop(folder: Path) -> None:
+    """Take the folder's snapshot away, and what killed processes left of theirs."""
+    with suppress(OSError):
+        (folder / FILE).unlink(missing_ok=True)
+    _sweep(folder)
+
+
 def _sweep(folder: Path) -> None:
-    for path in folder.glob(f"{FILE}.*"):
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > LITTER_AFTER_S:
+    """Take half-written files away that nobody writes any more."""
+    with suppress(OSError), _turn(folder):
+        for path in folder.glob(f"{FILE}.*"):
+            with suppress(OSError), path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Nobody else begins a file in the folder, or looks for abandoned ones, meanwhile."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _json_bytes(value: Any) -> NDArray[np.uint8]:

@@ -18,6 +18,7 @@ from services.shared.catalog.indexes import IndexRow
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, DocumentId, VersionId
 from services.shared.index.chroma_http import ChromaGoneError, ChromaHttp, ChromaShakyError, ChromaSilentError
+from services.shared.index.filters import stored
 from services.shared.kit.logs import get_logger
 
 METRIC = "cosine"
@@ -250,9 +251,9 @@ def _metadata(item: VectorItem) -> dict[str, Any]:
         "kind": item.kind,
     }
     if item.type is not None:
-        metadata["type"] = item.type
+        metadata["type"] = stored(item.type)
     if item.tags:
-        metadata["tags"] = sorted(set(item.tags))
+        metadata["tags"] = sorted(set(map(stored, item.tags)))
     return metadata
 
 

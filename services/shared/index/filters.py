@@ -1,5 +1,6 @@
 """What the filters of a question ask for: one reading of them for both the vectors and BM25."""
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -43,16 +44,25 @@ def wanted(filters: Filters | None) -> Wanted:
 
 
 def where(wish: Wanted) -> dict[str, Any] | None:
-    """Chroma's ``where``; None when there is nothing to filter by, because Chroma refuses an empty one."""
+    """Chroma's ``where``; None when there is nothing to filter by, because Chroma refuses an empty one.
+
+    Types and tags are looked for as they are stored now, and as an earlier release stored them.
+    """
     clauses: list[dict[str, Any]] = []
     if wish.types is not None:
-        clauses.append({"type": {"$in": sorted(wish.types)}})
+        clauses.append({"type": {"$in": sorted(form for name in wish.types for form in (name, stored(name)))}})
     if wish.documents is not None:
         clauses.append({"document_id": {"$in": sorted(wish.documents)}})
-    clauses.extend({"tags": {"$contains": tag}} for tag in sorted(wish.tags))
+    for tag in sorted(wish.tags):
+        clauses.append({"$or": [{"tags": {"$contains": form}} for form in (tag, stored(tag))]})
     if len(clauses) > 1:
         return {"$and": clauses}
     return clauses[0] if clauses else None
+
+
+def stored(word: str) -> str:
+    """A type or tag as Chroma gets it: its files keep what was deleted for a while, and should not keep words."""
+    return hashlib.sha256(word.encode()).hexdigest()[:32]
 
 
 def _any_of(value: str | list[str] | None) -> frozenset[str] | None:

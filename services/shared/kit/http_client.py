@@ -11,6 +11,10 @@ from services.shared.kit.request_context import REQUEST_ID_HEADER, request_id
 
 Answered = TypeVar("Answered", bound=BaseModel)
 
+KEEP_S = 2.0
+"""How long an idle connection is used again. The services close theirs after 5 seconds: who kept one as long would now
+and then send a request into a connection that is just being closed."""
+
 
 class ServiceClient:
     """JSON over HTTP to one service.
@@ -37,7 +41,7 @@ class ServiceClient:
             headers=headers,
             timeout=httpx.Timeout(timeout_s, connect=2.0),
             transport=transport,
-            limits=httpx.Limits(max_connections=100, max_keepalive_connections=20),
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=KEEP_S),
             trust_env=False,
         )
 

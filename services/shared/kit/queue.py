@@ -9,16 +9,24 @@ from services.shared.contracts.ids import JobId
 from services.shared.contracts.jobs import DOORBELL_EXPIRES_S, WORK_TASK, Doorbell, Queue
 from services.shared.kit.settings import JobSettings, RedisSettings
 
+GRACE_S = 30
+"""Between asking a task that took too long to end and killing it, seconds."""
+
+VISIBILITY_S = 3600
+"""Redis hands a message out again that was taken and not acknowledged for so long. Ours are acknowledged when they are
+taken, except the one that waits behind a running task, which must not come back while that runs."""
+
 
 def celery_app(redis: RedisSettings, jobs: JobSettings) -> Celery:
     """Celery over Redis: JSON only, no results (outcomes live in the catalog), one message at a time."""
     app = Celery("ragstone", broker=redis.redis_url)
+    hard_limit_s = jobs.job_time_limit_s + GRACE_S
     app.conf.update(
         task_serializer="json",
         accept_content=["json"],
         task_ignore_result=True,
         task_default_queue=Queue.INGEST.value,
-        task_time_limit=jobs.job_time_limit_s + 30,
+        task_time_limit=hard_limit_s,
         task_soft_time_limit=jobs.job_time_limit_s,
         task_publish_retry=False,
         worker_prefetch_multiplier=1,
@@ -29,6 +37,7 @@ def celery_app(redis: RedisSettings, jobs: JobSettings) -> Celery:
             "socket_connect_timeout": redis.redis_timeout_s,
             "socket_timeout": max(10.0, redis.redis_timeout_s),
             "global_keyprefix": "ragstone:",
+            "visibility_timeout": max(VISIBILITY_S, 2 * hard_limit_s),
         },
     )
     return app

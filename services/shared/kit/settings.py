@@ -56,6 +56,11 @@ class ChromaSettings(BaseSettings):
     model_config = TABLE
 
     chroma_url: str = Field(default="http://127.0.0.1:8001", description="Address of the Chroma server")
+    chroma_dir: Path | None = Field(
+        default=None,
+        description="Folder of the Chroma server where a worker sees it, so that a removed index gives its disk space"
+        " back; null is chroma in the state folder, if it is there",
+    )
 
 
 class EmbedderSettings(BaseSettings):
@@ -65,7 +70,8 @@ class EmbedderSettings(BaseSettings):
 
     embedder: str = Field(
         default="all-MiniLM-L6-v2",
-        description="all-MiniLM-L6-v2 (from a Python package), or a folder or name for sentence-transformers",
+        description="all-MiniLM-L6-v2 or multilingual-e5-small (each from a Python package), or a folder or name for "
+        "sentence-transformers",
     )
     embedder_backend: str = Field(
         default="auto",

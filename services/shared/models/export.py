@@ -20,7 +20,14 @@ from services.shared.kit.logs import configure_logs, get_logger
 from services.shared.kit.settings import EmbedderSettings, LogSettings
 from services.shared.models.backends import exported_precision
 from services.shared.models.exports import Refusal, export_folder, refusal, refusal_file, verified
-from services.shared.models.source import check_official, model_folder, source_sha256, unavailable, weights_sha256
+from services.shared.models.source import (
+    E5_SMALL,
+    check_official,
+    model_folder,
+    source_sha256,
+    unavailable,
+    weights_sha256,
+)
 
 BESIDE = "--beside"
 """Work at the lowest priority, and end when the standard input does: whoever started this is gone."""
@@ -76,7 +83,7 @@ def export(settings: EmbedderSettings) -> Path | None:
 
 def _task(settings: EmbedderSettings) -> _Task | None:
     precision = exported_precision(settings.embedder_backend, settings.embedder_precision)
-    if precision is None:
+    if precision is None or settings.embedder == E5_SMALL:
         return None
     source = model_folder(settings.embedder)
     revision = weights_sha256(source)

@@ -1,4 +1,4 @@
-"""Finding, checking and loading an embedder, once a process.
+"""Finding, checking and loading an embedder; ``services.shared.models.embedders`` keeps those of a process.
 
 Importing this costs next to nothing, and loading begins with reading files: a process that starts does that in a
 thread beside its other imports.
@@ -6,8 +6,6 @@ thread beside its other imports.
 
 import importlib.util
 import os
-import threading
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +15,15 @@ from services.shared.kit.logs import get_logger
 from services.shared.kit.settings import EmbedderSettings
 from services.shared.models.backends import Backend, Use, cpu_flags, preferred
 from services.shared.models.exports import Manifest, export_folder, exports_of, refusal, verified
-from services.shared.models.source import check_official, model_folder, source_sha256, unavailable, weights_sha256
+from services.shared.models.source import (
+    E5_SMALL,
+    check_official,
+    model_folder,
+    other_files,
+    source_sha256,
+    unavailable,
+    weights_sha256,
+)
 
 if TYPE_CHECKING:
     from services.shared.models.embedder import Embedder, ModelSpec
@@ -30,47 +36,15 @@ range that it is rounded to, so that a text alone is what its vector depends on 
 log = get_logger(__name__)
 
 
-class LazyEmbedder:
-    """The process's embedder, loaded when it is first needed, however many threads need it at once."""
+def load_embedder(settings: EmbedderSettings, use: Use = Use.QUESTIONS, *, revision: str | None = None) -> "Embedder":
+    """Load the model that the settings name; raises MODEL_UNAVAILABLE saying which model, why and what to do.
 
-    def __init__(self, settings: EmbedderSettings, use: Use = Use.QUESTIONS) -> None:
-        self.settings = settings
-        self._use = use
-        self._lock = threading.Lock()
-        self._embedder: Embedder | None = None
-        self.loads = 0
-
-    @property
-    def loaded(self) -> bool:
-        return self._embedder is not None
-
-    def get(self) -> "Embedder":
-        """The loaded embedder; waits for a load under way. A load that failed is tried again by the next call."""
-        if self._embedder is None:
-            with self._lock:
-                if self._embedder is None:
-                    self.loads += 1
-                    self._embedder = load_embedder(self.settings, self._use)
-        return self._embedder
-
-    def load_ahead(self) -> None:
-        """Load now, in a thread beside whatever else is to be done; who needs the model then waits for that, and
-        is told if it failed."""
-
-        def load() -> None:
-            with suppress(RagstoneError):
-                self.get()
-
-        threading.Thread(target=load, name="load-model", daemon=True).start()
-
-
-def load_embedder(settings: EmbedderSettings, use: Use = Use.QUESTIONS) -> "Embedder":
-    """Load the model that the settings name; raises MODEL_UNAVAILABLE saying which model, why and what to do."""
-    # The hub is asked only when the operator says so: a start must not hang or change because of the network.
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    ``revision`` is the one that an index recorded: files that are another one's are not loaded.
+    """
     backends = preferred(settings.embedder_backend, settings.embedder_precision, use, cpu_flags())
-    source = _Source(settings)
+    source = _Source(settings, revision)
+    if settings.embedder == E5_SMALL:
+        return _by_e5(settings, source)
     missed = ""
     for backend in backends:
         if backend.library == "torch":
@@ -81,14 +55,32 @@ def load_embedder(settings: EmbedderSettings, use: Use = Use.QUESTIONS) -> "Embe
         if exported is not None:
             return _by_onnx(settings, *exported, backend)
         missed = f" ({source.why_no_export(backend.precision)})"
-    raise unavailable(settings.embedder, "it is not exported yet and torch is not installed", "start a worker once")
+    raise source.failure or unavailable(
+        settings.embedder, "it is not exported yet and torch is not installed", "start a worker once"
+    )
+
+
+def found_revision(settings: EmbedderSettings, use: Use = Use.QUESTIONS) -> str:
+    """Which weights the name in the settings stands for now: their SHA-256. Raises MODEL_UNAVAILABLE."""
+    source = _Source(settings, None)
+    if source.failure is None:
+        return source.revision
+    for backend in preferred(settings.embedder_backend, settings.embedder_precision, use, cpu_flags()):
+        exported = source.export(backend.precision) if backend.library == "onnx" else None
+        if exported is not None:
+            return exported[1].revision
+    raise source.failure
 
 
 class _Source:
     """The model's own files, if they are here, and what is exported of them."""
 
-    def __init__(self, settings: EmbedderSettings) -> None:
+    def __init__(self, settings: EmbedderSettings, wanted: str | None) -> None:
+        # The hub is asked only when the operator says so: a start must not hang or change because of the network.
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         self._settings = settings
+        self._wanted = wanted
         self.failure: RagstoneError | None = None
         try:
             self.folder = model_folder(settings.embedder)
@@ -97,6 +89,8 @@ class _Source:
             self._sha256 = source_sha256(self.folder, self.revision)
         except RagstoneError as error:
             self.failure = error
+        if self.failure is None and wanted is not None and self.revision != wanted:
+            raise other_files(settings.embedder, wanted, f"the files in {self.folder} are", self.revision)
 
     def export(self, precision: str) -> tuple[Path, Manifest] | None:
         """The export of these files. Where only an export is kept and not the model itself, the one of its name."""
@@ -104,12 +98,25 @@ class _Source:
             places = [export_folder(self._settings, self._sha256, precision)]
         else:
             places = list(exports_of(self._settings, precision))
-        for folder in places if len(places) == 1 else ():
-            manifest = verified(folder)
-            if manifest is not None and (self.failure is None or manifest.name == self._settings.embedder):
-                check_official(manifest.name, manifest.revision, folder)
-                return folder, manifest
-        return None
+        whole = [(folder, manifest) for folder in places if (manifest := verified(folder)) is not None]
+        if self.failure is not None:
+            whole = self._of_this_name(whole)
+        if len(whole) != 1:
+            return None
+        folder, manifest = whole[0]
+        check_official(manifest.name, manifest.revision, folder)
+        return folder, manifest
+
+    def _of_this_name(self, found: list[tuple[Path, Manifest]]) -> list[tuple[Path, Manifest]]:
+        """Raises MODEL_UNAVAILABLE when none of them is of the revision that is wanted."""
+        named = [one for one in found if one[1].name == self._settings.embedder]
+        if self._wanted is None or not named:
+            return named
+        fitting = [one for one in named if one[1].revision == self._wanted]
+        if not fitting:
+            folder, manifest = named[0]
+            raise other_files(manifest.name, self._wanted, f"the export in {folder} is", manifest.revision)
+        return fitting[:1]
 
     def why_no_export(self, precision: str) -> str:
         """For people: what keeps the quicker way from being taken."""
@@ -149,12 +156,32 @@ def _by_torch(settings: EmbedderSettings, source: _Source, backend: Backend, mis
     return _loaded(Embedder(TorchEncoder(model), spec, settings.embed_batch, f"{backend}{missed}"))
 
 
+def _by_e5(settings: EmbedderSettings, source: _Source) -> "Embedder":
+    from services.shared.models.e5_encoder import BATCH, ENGINE, e5_spec, load_e5
+    from services.shared.models.embedder import Embedder
+
+    if source.failure is not None:
+        raise source.failure
+    encoder = load_e5(source.folder, threads=settings.torch_threads)
+    spec = _prompted(e5_spec(source.revision), settings)
+    return _loaded(Embedder(encoder, spec, min(settings.embed_batch, BATCH), ENGINE))
+
+
 def _prompted(spec: "ModelSpec", settings: EmbedderSettings) -> "ModelSpec":
     """The model with the prompts that the settings overrule."""
-    if settings.embedder_query_prompt is not None:
-        spec = replace(spec, query_prompt=settings.embedder_query_prompt)
-    if settings.embedder_document_prompt is not None:
-        spec = replace(spec, document_prompt=settings.embedder_document_prompt)
+    return prompted(spec, settings.embedder_query_prompt, settings.embedder_document_prompt)
+
+
+def prompted(spec: "ModelSpec", query_prompt: str | None, document_prompt: str | None) -> "ModelSpec":
+    """The model with other prompts, None leaving its own. Raises MODEL_UNAVAILABLE where it cannot have them."""
+    if query_prompt is not None:
+        spec = replace(spec, query_prompt=query_prompt)
+    if document_prompt is not None:
+        spec = replace(spec, document_prompt=document_prompt)
+    if spec.name == E5_SMALL:
+        from services.shared.models.e5_encoder import check_prompts
+
+        check_prompts(spec)
     return spec
 
 

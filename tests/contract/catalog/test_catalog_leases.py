@@ -56,6 +56,19 @@ def test_a_batch_is_taken_alone(catalog: Catalog) -> None:
         assert [job.id for job in claim(tx, job_id=JobId("batch"), also=5)] == ["batch"]
 
 
+def test_one_that_made_way_goes_on_alone_and_after_the_fresh_ones(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        make_job(tx, "large", now=later(-100))
+        claim(tx, job_id=JobId("large"))
+        jobs.progress(tx, JobId("large"), "w", stage="embed", done=512, total=9000, now=NOW)
+        jobs.release(tx, JobId("large"), "w", NOW)
+        for n in range(3):
+            make_job(tx, f"small-{n}", now=later(n))
+        assert [job.id for job in claim(tx, job_id=JobId("small-0"), also=1)] == ["small-0", "small-1"]
+        assert [job.id for job in claim(tx, job_id=JobId("large"), also=9)] == ["large"]
+        assert [job.id for job in claim(tx, also=9)] == ["small-2"]
+
+
 def test_workers_that_claim_together_never_share_a_job(catalog: Catalog) -> None:
     with catalog.write() as tx:
         for n in range(60):
@@ -215,6 +228,8 @@ def test_a_released_job_waits_again_and_the_attempt_does_not_count(catalog: Cata
             assert jobs.release(tx, JOB, "w", NOW)
         job = found(tx)
         assert (job.state, job.attempts, job.lease_owner) == (JobState.QUEUED, 0, None)
+        assert jobs.unrung(tx, older_than=NOW, limit=9) == [], "who releases it rings for it"
+        assert [one.id for one in jobs.unrung(tx, older_than=later(1), limit=9)] == [JOB]
         claim(tx, job_id=JOB)
         jobs.request_cancel(tx, SPACE, JOB, NOW)
         assert jobs.release(tx, JOB, "w", NOW)

@@ -12,10 +12,12 @@ import pytest
 import uvicorn
 
 from services.gateway.adapters.answers import RedisAnswers
+from services.gateway.adapters.bodies import BlobBodies
 from services.gateway.adapters.catalog.documents import CatalogDocuments
 from services.gateway.adapters.catalog.evaluations import CatalogEvaluations
 from services.gateway.adapters.catalog.feedback import CatalogFeedback
 from services.gateway.adapters.catalog.golden import CatalogGolden
+from services.gateway.adapters.catalog.indexes import CatalogIndexes
 from services.gateway.adapters.catalog.jobs import CatalogJobs
 from services.gateway.adapters.catalog.live import CatalogLiveTexts
 from services.gateway.adapters.originals import BlobOriginals
@@ -66,18 +68,22 @@ async def serving(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterat
     """Serve until the block ends."""
     redis = RedisSettings(redis_url=redis_url, redis_timeout_s=1.0)
     news = JobEventListener(redis)
-    answers = RedisAnswers(redis, keep_s=60)
+    documents = CatalogDocuments(catalog)
+    answers = RedisAnswers(redis, keep_s=60, all_live=documents.all_live)
     world = World()
     outside = replace(
         world.outside(),
         live_texts=CatalogLiveTexts(catalog),
-        documents=CatalogDocuments(catalog),
+        documents=documents,
         jobs=CatalogJobs(catalog),
         evaluations=CatalogEvaluations(catalog),
         golden=CatalogGolden(catalog),
         feedback=CatalogFeedback(catalog),
+        index_book=CatalogIndexes(catalog, "mini"),
         answers=answers,
+        memory=answers,
         originals=BlobOriginals(blobs, catalog),
+        bodies=BlobBodies(blobs, catalog),
         bell=WorkerBell(impatient_bell(redis, JobSettings()), catalog),
         news=news,
     )

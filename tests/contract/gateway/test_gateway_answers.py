@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 
 import pytest
 import redis
@@ -15,12 +15,18 @@ from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.kit.settings import RedisSettings
 from tests.contract.gateway.test_gateway_leaving import until
 
+AllLive = Callable[[SpaceId, Collection[DocumentId]], Awaitable[bool]]
+
 MAIN, OTHER = SpaceId("main"), SpaceId("other")
 ANSWER = KeptAnswer("a1", "When? 😀", "At nine. [1]", AnswerStatus.ANSWERED, [DocumentId("a/b.md")])
 
 
-def answers_at(url: str, keep_s: int = 60, timeout_s: float = 1.0) -> RedisAnswers:
-    return RedisAnswers(RedisSettings(redis_url=url, redis_timeout_s=timeout_s), keep_s=keep_s)
+async def all_live(_: SpaceId, __: Collection[DocumentId]) -> bool:
+    return True
+
+
+def answers_at(url: str, keep_s: int = 60, timeout_s: float = 1.0, live: AllLive = all_live) -> RedisAnswers:
+    return RedisAnswers(RedisSettings(redis_url=url, redis_timeout_s=timeout_s), keep_s=keep_s, all_live=live)
 
 
 async def written(answers: RedisAnswers) -> None:
@@ -42,7 +48,7 @@ async def test_an_answer_is_found_by_its_id_in_its_space_for_a_while(answers: Re
     assert await answers.find(OTHER, "a1") is None
     assert await answers.find(MAIN, "a2") is None
     client = redis.Redis.from_url(redis_url)
-    (key,) = client.keys("*")
+    (key,) = client.keys("ragstone:answer:*")
     assert 50 < client.ttl(key) <= 60
     client.delete(key)
     assert await answers.find(MAIN, "a1") is None
@@ -52,7 +58,7 @@ async def test_what_another_release_wrote_is_read_when_it_can_be(answers: RedisA
     answers.keep(MAIN, ANSWER)
     await written(answers)
     client = redis.Redis.from_url(redis_url)
-    (key,) = client.keys("*")
+    (key,) = client.keys("ragstone:answer:*")
     stored = client.get(key)
     assert isinstance(stored, bytes)
     client.set(key, stored[:-1] + b', "newer": 1}')
@@ -122,3 +128,30 @@ async def test_closing_waits_a_moment_for_what_is_on_its_way(redis_url: str) -> 
     after = answers_at(redis_url)
     assert await after.find(MAIN, "late") is not None
     await after.close()
+
+
+async def test_answers_that_rest_on_a_deleted_document_are_forgotten(answers: RedisAnswers, redis_url: str) -> None:
+    answers.keep(MAIN, ANSWER)
+    answers.keep(OTHER, ANSWER)
+    await written(answers)
+    assert await answers.forget(MAIN, DocumentId("a/b.md")) == 1
+    assert await answers.forget(MAIN, DocumentId("a/b.md")) == 0
+    assert await answers.find(MAIN, "a1") is None
+    assert await answers.find(OTHER, "a1") == ANSWER
+    assert not redis.Redis.from_url(redis_url).keys("*:main:*")
+
+
+async def test_an_answer_that_was_on_its_way_while_its_document_was_deleted_is_not_kept(redis_url: str) -> None:
+    asked: list[tuple[SpaceId, list[DocumentId]]] = []
+
+    async def deleted(space: SpaceId, documents: Collection[DocumentId]) -> bool:
+        asked.append((space, list(documents)))
+        return False
+
+    redis.Redis.from_url(redis_url).flushall()
+    answers = answers_at(redis_url, live=deleted)
+    answers.keep(MAIN, ANSWER)
+    await written(answers)
+    assert asked == [(MAIN, [DocumentId("a/b.md")])]
+    assert await answers.find(MAIN, "a1") is None
+    await answers.close()

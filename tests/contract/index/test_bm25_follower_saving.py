@@ -32,7 +32,7 @@ def test_a_start_uses_the_snapshot_and_catches_up(
     assert seen == []
 
 
-@pytest.mark.parametrize("reason", ["other index", "ahead", "damaged", "gap"])
+@pytest.mark.parametrize("reason", ["other space", "ahead", "damaged", "gap"])
 def test_a_snapshot_that_does_not_fit_is_built_anew(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
@@ -40,12 +40,14 @@ def test_a_snapshot_that_does_not_fit_is_built_anew(
     publish(catalog, "a", "The kettle is blue.")
     folder = Bm25Follower(catalog, MAIN, tmp_path)._folder
     wrong = BM25Index()
-    if reason == "other index":
-        wrong.save(folder, index_id="i0", seq=1)
+    with catalog.read() as tx:
+        own = bm25_follow._made_for(tx, MAIN)
+    if reason == "other space":
+        wrong.save(folder, index_id="2019-01-01T00:00:00+00:00", seq=1)
     elif reason == "ahead":
-        wrong.save(folder, index_id="i1", seq=9)
+        wrong.save(folder, index_id=own, seq=9)
     elif reason == "gap":
-        wrong.save(folder, index_id="i1", seq=0)
+        wrong.save(folder, index_id=own, seq=0)
         with catalog.write() as tx:
             tx.exec_driver_sql("DELETE FROM changes")
     else:
@@ -55,6 +57,22 @@ def test_a_snapshot_that_does_not_fit_is_built_anew(
     seen = rebuilds(follower, monkeypatch)
     assert hits(follower.current(), "kettle") == 1
     assert seen == [1]
+
+
+def test_another_index_of_vectors_serves_with_the_same_words(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_index(catalog, "i1")
+    publish(catalog, "a", "The kettle is blue.")
+    leave(catalog, tmp_path)
+    follower = Bm25Follower(catalog, MAIN, tmp_path)
+    seen = rebuilds(follower, monkeypatch)
+    follower.current()
+    with catalog.write() as tx:
+        tx.exec_driver_sql("UPDATE indexes SET id = 'i2', collection = 'ragstone-i2'")
+    publish(catalog, "b", "Another kettle.")
+    assert hits(follower.current(), "kettle") == 2
+    assert seen == []
 
 
 def test_a_gap_after_the_snapshot_is_noticed(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

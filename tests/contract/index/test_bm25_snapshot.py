@@ -1,11 +1,11 @@
 """A BM25 index on disk."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -113,11 +113,11 @@ def test_a_process_killed_while_writing_leaves_the_old_snapshot_and_its_litter_i
     assert got is not None
     assert (got[1], len(got[0])) == (7, 3)
     [litter] = [path for path in tmp_path.iterdir() if path.name != bm25_snapshot.FILE]
-    library().save(tmp_path, index_id="i1", seq=8)
-    # It might be another process's that is still at it.
-    assert litter.exists()
-    long_ago = time.time() - bm25_snapshot.LITTER_AFTER_S - 1
-    os.utime(litter, (long_ago, long_ago))
+    with litter.open("rb") as another:
+        # So it is while another process is still at it.
+        fcntl.flock(another, fcntl.LOCK_EX)
+        library().save(tmp_path, index_id="i1", seq=8)
+        assert litter.exists()
     library().save(tmp_path, index_id="i1", seq=9)
     assert [path.name for path in tmp_path.iterdir()] == [bm25_snapshot.FILE]
 

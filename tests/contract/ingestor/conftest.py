@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from services.shared.kit.settings import EmbedderSettings
-from services.shared.models.loader import LazyEmbedder
+from services.shared.models.embedders import Embedders
 from tests.contract.ingestor.site import Site
 
 
 @pytest.fixture(scope="session")
-def lazy() -> LazyEmbedder:
+def models() -> Embedders:
     os.environ["OMP_NUM_THREADS"] = "1"
-    return LazyEmbedder(EmbedderSettings())
+    return Embedders(EmbedderSettings())
 
 
 @pytest.fixture

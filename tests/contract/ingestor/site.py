@@ -132,11 +132,11 @@ class Site:
             time.sleep(0.2)
 
     @contextmanager
-    def process(self, role: str, **more: str) -> Iterator["subprocess.Popen[bytes]"]:
+    def process(self, role: str, module: str = "services.ingestor", **more: str) -> Iterator["subprocess.Popen[bytes]"]:
         """A real ingestor process in its own group, ended with everything it started."""
         log = (self.folder / f"{role}-{uuid.uuid4().hex[:6]}.log").open("wb")
         started = subprocess.Popen(
-            [sys.executable, "-m", "services.ingestor", role],
+            [sys.executable, "-m", module, role],
             cwd=ROOT,
             env={**os.environ, **self.environment(), **more},
             stdout=log,

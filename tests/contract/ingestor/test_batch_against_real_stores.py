@@ -15,19 +15,20 @@ import pytest
 from services.ingestor import wiring
 from services.ingestor.adapters.ledger import CatalogLedger
 from services.ingestor.flow.work import Worker
+from services.ingestor.ports.content import Target
 from services.ingestor.ports.jobs import BatchStep, ClaimedJob, Outcome
 from services.ingestor.ports.tools import Tools
 from services.local.ports import free_port
 from services.shared.catalog import documents, jobs
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.contracts.jobs import JobItem, JobState
-from services.shared.models.loader import LazyEmbedder
+from services.shared.models.embedders import Embedders
 from tests.contract.ingestor.site import Site
 
 
 @pytest.fixture
-def tools(site: Site, lazy: LazyEmbedder) -> Tools:
-    return wiring.tools(site.settings, site.catalog, lazy)
+def tools(site: Site, models: Embedders) -> Tools:
+    return wiring.tools(site.settings, site.catalog, models)
 
 
 def _items(site: Site, job: Any) -> list[JobItem]:
@@ -123,10 +124,10 @@ def test_a_cancellation_during_the_record_ends_the_batch_and_nothing_of_the_grou
 ) -> None:
     job = site.send_batch([{"id": f"d{n}", "text": f"Text {n}."} for n in range(3)])
 
-    def record(claimed: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
+    def record(claimed: ClaimedJob, steps: Sequence[BatchStep], total: int, target: Target | None) -> list[VersionId]:
         with site.catalog.write() as tx:
             jobs.request_cancel(tx, site.space, job, wiring.now())
-        return tools.batches.record(claimed, steps, total)
+        return tools.batches.record(claimed, steps, total, target)
 
     Worker(replace(tools, batches=_Recording(tools.batches, record))).answer(job)
     assert site.job(job).state == JobState.CANCELLED
@@ -147,9 +148,9 @@ def test_a_clean_up_spares_the_same_document_sent_again(site: Site, tools: Tools
     again = site.send("d", "Hello world text.")
 
     class CleansBeforeItPublishes(CatalogLedger):
-        def publish(self, job: ClaimedJob, prepared: Any) -> Outcome:
+        def publish(self, job: ClaimedJob, prepared: Any, target: Target) -> Outcome:
             Worker(tools).answer(cleanup)
-            return tools.ledger.publish(job, prepared)
+            return tools.ledger.publish(job, prepared, target)
 
     ledger = CleansBeforeItPublishes(*vars(tools.ledger).values())
     Worker(replace(tools, ledger=ledger)).answer(again)
@@ -158,14 +159,14 @@ def test_a_clean_up_spares_the_same_document_sent_again(site: Site, tools: Tools
 
 
 def test_jobs_wait_for_a_chroma_that_is_away_and_succeed_when_it_is_back(
-    site: Site, lazy: LazyEmbedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    site: Site, models: Embedders, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     port = free_port()
     site.chroma_url = f"http://127.0.0.1:{port}"
     monkeypatch.setenv("RAGSTONE_CHROMA_URL", site.chroma_url)
     monkeypatch.setenv("RAGSTONE_RING_AFTER_S", "0")
     site.open()
-    tools = wiring.tools(site.settings, site.catalog, lazy)
+    tools = wiring.tools(site.settings, site.catalog, models)
     waiting = [site.send("one", "Some text."), site.send_batch([{"id": "two", "text": "Other text."}])]
     for job in waiting:
         Worker(tools).answer(job)

@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from services.ingestor import wiring
 from services.ingestor.adapters.leases import Heartbeats
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports.content import KeepGoing
+from services.ingestor.ports.content import Embedders, KeepGoing, Target
 from services.ingestor.ports.tools import Tools
-from services.shared.catalog import documents, indexes, jobs
+from services.shared.catalog import documents, indexes, jobs, schema
+from services.shared.catalog.indexes import IndexRow
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId
 from services.shared.contracts.jobs import JobState
-from services.shared.models.loader import LazyEmbedder
+from services.shared.index.chroma import VectorIndex
+from services.shared.models import embedders as shared
 from tests.contract.ingestor.site import Site
 
 CASES = Path(__file__).parents[4] / "shared" / "cases" / "files"
@@ -33,11 +36,15 @@ SHORT = _beds(21)
 
 
 class FailingEmbedder:
-    """The real model behind a door that breaks at the third batch while ``broken``."""
+    """The real models behind a door that breaks at the third batch while ``broken``."""
 
-    def __init__(self, real: Any) -> None:
-        self._real = real
+    def __init__(self, real: Embedders) -> None:
+        self._models = real
         self.broken = True
+
+    def of(self, target: Target) -> "FailingEmbedder":
+        self._real = self._models.of(target)
+        return self
 
     def max_tokens(self) -> int:
         return int(self._real.max_tokens())
@@ -59,8 +66,8 @@ class FailingEmbedder:
 
 
 @pytest.fixture
-def tools(site: Site, lazy: LazyEmbedder) -> Tools:
-    return wiring.tools(site.settings, site.catalog, lazy)
+def tools(site: Site, models: shared.Embedders) -> Tools:
+    return wiring.tools(site.settings, site.catalog, models)
 
 
 def _run(site: Site, tools: Tools, document_id: str, text: str) -> JobState:
@@ -88,8 +95,8 @@ def test_a_shorter_version_replaces_the_longer_one_in_both_stores(site: Site, to
 def test_a_failing_update_leaves_the_old_version_in_both_stores(site: Site, tools: Tools) -> None:
     assert _run(site, tools, "beds", SHORT) == JobState.SUCCEEDED
     before = site.chunk_ids("beds")
-    failing = FailingEmbedder(tools.embedder)
-    broken = replace(tools, embedder=failing)
+    failing = FailingEmbedder(tools.embedders)
+    broken = replace(tools, embedders=failing)
     job = site.send("beds", LONG)
     Worker(broken).answer(job)
     failed = site.job(job)
@@ -106,7 +113,9 @@ def test_a_failing_update_leaves_the_old_version_in_both_stores(site: Site, tool
     assert {one.rsplit("-", 1)[0] for one in site.chunk_ids("beds")} == site.index().versions()
 
 
-def test_nothing_that_is_embedded_is_longer_than_the_model_reads(site: Site, tools: Tools, lazy: LazyEmbedder) -> None:
+def test_nothing_that_is_embedded_is_longer_than_the_model_reads(
+    site: Site, tools: Tools, models: shared.Embedders
+) -> None:
     clause = "更换滤网时必须先切断电源，旧滤网应送往北门回收点，任何异常声音都应写入日志，"
     rows = "".join(f"| V-{n:03} | Line B | {n / 10} | {1 + n / 10} | team north |\n" for n in range(80))
     table = f"# Valves\n\n| Valve | Line | Opening bar | Closing bar | Inspector |\n|---|---|---|---|---|\n{rows}"
@@ -118,7 +127,7 @@ def test_nothing_that_is_embedded_is_longer_than_the_model_reads(site: Site, too
             from services.shared.catalog import chunks
 
             stored = chunks.chunks_of_version(tx, site.space, live.id)
-        assert max(lazy.get().count_tokens([chunk.search_text for chunk in stored])) <= 256
+        assert max(models.new().count_tokens([chunk.search_text for chunk in stored])) <= 256
         assert all(chunk.text[chunk.lead :] == live.text[chunk.start : chunk.end] for chunk in stored)
 
 
@@ -172,33 +181,72 @@ def documents_sha(site: Site, document_id: str) -> str:
     return live.sha256
 
 
-def test_another_embedder_than_the_indexs_own_is_refused(site: Site, tools: Tools, lazy: LazyEmbedder) -> None:
-    other = replace(lazy.get().spec, name="another-model", revision="0" * 64)
+def test_documents_wait_for_the_indexs_own_embedder_when_it_is_not_to_be_had(
+    site: Site, tools: Tools, models: shared.Embedders
+) -> None:
+    other = replace(models.new().spec, name="another-model", revision="0" * 64)
     with site.catalog.write() as tx:
         indexes.create(tx, site.space, id=IndexId(site.space), embedder=other, now=wiring.now())
     job = site.send("one", "Some text.")
     Worker(tools).answer(job)
-    failed = site.job(job)
-    assert failed.state == JobState.FAILED
-    assert "another-model" in (failed.reason or "")
+    waiting = site.job(job)
+    assert waiting.state == JobState.QUEUED
+    assert "another-model" in (waiting.reason or "")
+    assert "all-MiniLM-L6-v2" in (waiting.reason or "")
+
+
+def _serving(site: Site) -> IndexRow:
+    with site.catalog.read() as tx:
+        row = indexes.serving(tx, site.space)
+    assert row is not None
+    return row
+
+
+def test_a_document_goes_into_the_index_that_is_promoted_while_it_is_embedded(
+    site: Site, tools: Tools, models: shared.Embedders
+) -> None:
+    assert _run(site, tools, "before", SHORT) == JobState.SUCCEEDED
+    spec = models.new().spec
+    first = _serving(site)
+    other = IndexId(f"{site.space}-other")
+
+    class Promoting:
+        """Another index serves from the moment on when the vectors for this one are stored."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(tools.vectors, name)
+
+        def upsert(self, target: Target, *arguments: Any) -> None:
+            tools.vectors.upsert(target, *arguments)
+            if target.index_id == first.id:
+                with site.catalog.write() as tx:
+                    tx.execute(update(schema.indexes).where(schema.indexes.c.id == first.id).values(state="standby"))
+                    indexes.create(tx, site.space, id=other, embedder=spec, now=wiring.now())
+
+    job = site.send("beds", LONG)
+    Worker(replace(tools, vectors=Promoting())).answer(job)
+    assert site.job(job).state == JobState.SUCCEEDED
+    assert site.index().present([ChunkId(one) for one in site.chunk_ids("beds")]) == set(site.chunk_ids("beds"))
+    assert VectorIndex(site.chroma_url, first).count() == len(site.chunk_ids("before")) + len(site.chunk_ids("beds"))
+    cleanup = site.delete("beds")
+    Worker(tools).answer(cleanup)
+    assert site.index().count() == 0
+    assert VectorIndex(site.chroma_url, first).count() == len(site.chunk_ids("before")), "from every index"
 
 
 def test_a_job_that_another_worker_took_over_is_left_to_it(site: Site, tools: Tools) -> None:
     job = site.send("one", "Some text.")
 
     class Thief:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(tools.vectors, name)
+
         def upsert(self, *arguments: Any) -> None:
             tools.vectors.upsert(*arguments)
             with site.catalog.write() as tx:
                 jobs.reap(tx, max_attempts=9, now=wiring.now(), dead_owners=jobs.running_owners(tx))
                 assert jobs.claim(tx, owner="thief", queue=jobs.find(tx, job).queue, lease_s=60,  # type: ignore[union-attr]
                                   now=wiring.now(), job_id=job)  # fmt: skip
-
-        def present(self, *arguments: Any) -> set[ChunkId]:
-            return tools.vectors.present(*arguments)
-
-        def delete_versions(self, *arguments: Any) -> None:
-            tools.vectors.delete_versions(*arguments)
 
     Worker(replace(tools, vectors=Thief())).answer(job)
     taken = site.job(job)

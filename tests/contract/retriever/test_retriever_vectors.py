@@ -219,18 +219,31 @@ async def test_what_is_deleted_or_filtered_out_is_not_found(catalog: Catalog, ch
     assert [len(vector) for vector in stored.values()] == [4, 4]
 
 
-async def test_missing_vectors_are_counted_at_first_and_then_beside_the_requests(
+async def test_missing_vectors_are_counted_at_first_and_soon_again(
     catalog: Catalog, chroma_url: str, row: IndexRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vectors, index = replica(catalog, chroma_url), (await CatalogRecords(catalog).state(SPACE)).index
     assert index is not None
     assert await vectors.complete(index) is False
     fill(catalog, chroma_url, row)
-    assert await vectors.complete(index) is False
+    assert await vectors.complete(index) is False, "it is not counted for each search"
+    monkeypatch.setattr(adapter, "LACKING_EVERY_S", 0)
+    assert await vectors.complete(index) is True, "an index that lacked vectors may serve by now: no stale alarm"
+
+
+async def test_a_whole_index_is_counted_beside_the_requests(
+    catalog: Catalog, chroma_url: str, row: IndexRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, index = replica(catalog, chroma_url), (await CatalogRecords(catalog).state(SPACE)).index
+    assert index is not None
+    fill(catalog, chroma_url, row)
+    assert await vectors.complete(index) is True
+    publish(catalog, "another")
+    assert await vectors.complete(index) is True
     monkeypatch.setattr(adapter, "COUNT_EVERY_S", 0)
-    assert await vectors.complete(index) is False
+    assert await vectors.complete(index) is True
     deadline = time.monotonic() + 10
-    while not await vectors.complete(index):
+    while await vectors.complete(index):
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
 

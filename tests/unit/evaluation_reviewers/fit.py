@@ -10,13 +10,13 @@ from typing import Any
 
 from services.shared.evaluation.reviewers import accuracy, validity
 from services.shared.kit.settings import EmbedderSettings
-from services.shared.models.loader import LazyEmbedder
+from services.shared.models.loader import load_embedder
 from tests.unit.evaluation_reviewers.labelled import FOLDER, answers, rows, writing
 
 
 def write() -> None:
     """Both files with new similarities."""
-    embed = LazyEmbedder(EmbedderSettings()).get().embed_documents
+    embed = load_embedder(EmbedderSettings()).embed_documents
     labelled = rows("labelled_answers.jsonl")
     pairs = [accuracy.pair(one.case) or ("", "") for one in answers()]
     alike = (embed([pair[0] for pair in pairs]) * embed([pair[1] for pair in pairs])).sum(axis=1)

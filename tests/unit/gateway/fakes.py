@@ -18,9 +18,11 @@ from services.shared.contracts.documents import Document, DocumentList
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import PartHealth
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
-from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState, Queue
+from services.shared.contracts.jobs import Job, JobItemList, JobKind, JobList, JobState, Queue
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import Passage
+from tests.unit.gateway.fake_forgetting import FakeBodies, FakeForgetting, FakeIndexes, FakeMemory
+from tests.unit.gateway.fake_index_book import FakeIndexBook
 from tests.unit.gateway.fake_records import FakeAnswers, FakeCalibrations, FakeEvaluations, FakeFeedback, FakeGolden
 from tests.unit.gateway.fake_services import FakeGenerator, FakeRetriever, Step
 from tests.unit.gateway.messages import NOON, SHED, found
@@ -40,6 +42,12 @@ class FakeDocuments:
     batches: list[tuple[str, int]] = field(default_factory=list)
     stored: dict[tuple[SpaceId, DocumentId], tuple[Document, Source]] = field(default_factory=dict)
     on_submit: Callable[[], None] = lambda: None
+    ended: list[JobId] = field(default_factory=list)
+    """Clean-ups that had nothing left to do."""
+    settles: bool = True
+    taken: bool = False
+    """A worker has the clean-up already."""
+    reports_job: JobId | None = None
 
     async def submit(self, space: SpaceId, kept: Sequence[KeptDocument], request_id: str) -> list[Accepted]:
         self.submitted.extend(kept)
@@ -56,7 +64,14 @@ class FakeDocuments:
     async def remove(self, space: SpaceId, document_id: DocumentId, request_id: str) -> Forgotten:
         _, source = self._known(space, document_id)
         del self.stored[(space, document_id)]
-        return Forgotten(document_id, 1, 3, [source.sha256], [], JobId("c0"))
+        return Forgotten(document_id, 1, 3, [source.sha256], [source.version], [], JobId("c0"), self.reports_job)
+
+    async def cleaned(self, job_id: JobId) -> bool:
+        self.ended.append(job_id)
+        return not self.taken
+
+    async def settle(self) -> bool:
+        return self.settles
 
     async def page(
         self, space: SpaceId, *, limit: int, cursor: str | None, type: str | None, origin: str | None
@@ -107,10 +122,23 @@ class FakeJobs:
     jobs: dict[tuple[SpaceId, JobId], list[Job]] = field(default_factory=dict)
 
     async def page(
-        self, space: SpaceId, *, states: Sequence[JobState] | None, limit: int, cursor: str | None
+        self,
+        space: SpaceId,
+        *,
+        states: Sequence[JobState] | None,
+        kinds: Sequence[JobKind] | None,
+        document_id: DocumentId | None,
+        limit: int,
+        cursor: str | None,
     ) -> JobList:
         mine = [steps[0] for (where, _), steps in self.jobs.items() if where == space]
-        shown = [one for one in mine if states is None or one.state in states]
+        shown = [
+            one
+            for one in mine
+            if (states is None or one.state in states)
+            and (kinds is None or one.kind in kinds)
+            and document_id in (None, one.document_id)
+        ]
         counts = {state: sum(one.state is state for one in mine) for state in JobState}
         return JobList(items=shown[:limit], next_cursor=None, counts=counts)
 
@@ -130,6 +158,10 @@ class FakeJobs:
 
     async def retry(self, space: SpaceId, job_id: JobId) -> Job:
         return await self.one(space, job_id)
+
+    async def retry_failed(self, space: SpaceId, kind: JobKind | None) -> tuple[list[Job], int]:
+        mine = [steps[0] for (where, _), steps in self.jobs.items() if where == space]
+        return [one for one in mine if one.state is JobState.FAILED and kind in (None, one.kind)], 1
 
 
 @dataclass
@@ -193,8 +225,10 @@ class World:
     golden: FakeGolden = field(default_factory=FakeGolden)
     feedback: FakeFeedback = field(default_factory=FakeFeedback)
     calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
+    index_book: FakeIndexBook = field(default_factory=FakeIndexBook)
     remembered: FakeAnswers = field(default_factory=FakeAnswers)
     originals: FakeOriginals = field(default_factory=FakeOriginals)
+    forgetting: FakeForgetting = field(default_factory=FakeForgetting)
     bell: FakeBell = field(default_factory=FakeBell)
     parts: FakeParts = field(default_factory=FakeParts)
     profile: Profile = field(default_factory=Profile)
@@ -213,8 +247,12 @@ class World:
             golden=self.golden,
             feedback=self.feedback,
             calibrations=self.calibrations,
+            index_book=self.index_book,
             answers=self.remembered,
+            memory=FakeMemory(self.forgetting),
             originals=self.originals,
+            bodies=FakeBodies(self.forgetting),
+            indexes=FakeIndexes(self.forgetting),
             bell=self.bell,
             news=FakeNews(),
             parts=self.parts,

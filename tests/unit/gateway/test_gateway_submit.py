@@ -210,26 +210,3 @@ async def test_bytes_that_a_deletion_took_meanwhile_are_kept_again() -> None:
     world.documents.on_submit = world.originals.kept.clear
     await upload(world, ("a.md", TEXT))
     assert list(world.originals.kept.values()) == [TEXT]
-
-
-async def test_forgetting_gives_a_receipt_and_rings_for_the_sweep() -> None:
-    world = World()
-    world.documents.hold("docs/a b.md", "text")
-    sha256, _ = await world.originals.put(b"text")
-    async with world.client() as client:
-        response = await client.delete("/v1/documents/docs%2Fa%20b.md")
-        again = await client.delete("/v1/documents/docs%2Fa%20b.md")
-    assert response.json() == {
-        "document_id": "docs/a b.md",
-        "versions": 1,
-        "chunks": 3,
-        "vectors": 0,
-        "postings": 0,
-        "blobs": 1,
-        "cached_answers": 0,
-        "cancelled_jobs": [],
-        "cleanup_job": "c0",
-    }
-    assert sha256 not in world.originals.kept
-    assert world.bell.rung == [(Queue.INGEST, "c0")]
-    assert problem(again) == (404, ErrorCode.DOCUMENT_NOT_FOUND)

@@ -1,11 +1,11 @@
-"""A catalog in memory: jobs, documents and lines of batches, and the originals beside it."""
+"""A catalog in memory: jobs, documents and lines of batches."""
 
-import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from services.ingestor.domain.documents import Incoming, Prepared, StoredChunk
+from services.ingestor.ports.content import Switched, Target
 from services.ingestor.ports.jobs import (
     BatchStep,
     ClaimedJob,
@@ -19,6 +19,7 @@ from services.ingestor.ports.jobs import (
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId, version_id
 from services.shared.contracts.jobs import QUEUE_OF, JobItem, JobKind, JobState, Queue
+from tests.unit.ingestor.fake_originals import FakeOriginals
 
 SPACE = SpaceId("main")
 MAX_ATTEMPTS = 3
@@ -68,15 +69,18 @@ class FakeCatalog:
     notes: list[ProgressNote] = field(default_factory=list)
     stolen: set[JobId] = field(default_factory=set)
     publish_error: RagstoneError | None = None
+    saved: dict[tuple[SpaceId, DocumentId, VersionId], Prepared] = field(default_factory=dict)
+    serving: Callable[[], str] = lambda: "one"
+    before_publishing: Callable[[], None] = lambda: None
 
-    def send(self, blobs: "FakeOriginals", document_id: str, text: str, **described: Any) -> JobId:
+    def send(self, blobs: FakeOriginals, document_id: str, text: str, **described: Any) -> JobId:
         """Submit a document and queue its job."""
         sha = blobs.put(text.encode())
         one = incoming(document_id, sha, **described)
         revision = self._next(SPACE, one.document_id)
         return self.queue(JobKind.DOCUMENT, {}, one, revision)
 
-    def send_batch(self, blobs: "FakeOriginals", body: str) -> JobId:
+    def send_batch(self, blobs: FakeOriginals, body: str) -> JobId:
         return self.queue(JobKind.BATCH, {"blob_sha256": blobs.put(body.encode())})
 
     def send_cleanup(self, versions: Sequence[str]) -> JobId:
@@ -96,22 +100,48 @@ class FakeCatalog:
     def live(self, document_id: str) -> Prepared | None:
         return self.documents.get((SPACE, DocumentId(document_id)), _Document()).live
 
+    def takes_long(self, job_id: JobId) -> bool:
+        job = self.jobs.get(job_id)
+        if job is None or self.states[job_id] != JobState.QUEUED:
+            return False
+        return job.kind == JobKind.BATCH or (job.kind == JobKind.DOCUMENT and job.begun and not job.attempts)
+
     def claim(self, job_id: JobId, also: int) -> list[ClaimedJob]:
-        waiting = [key for key, state in self.states.items() if state == JobState.QUEUED]
-        named = [key for key in waiting if key == job_id]
-        if named and self.jobs[job_id].kind != JobKind.DOCUMENT:
+        job = self.jobs.get(job_id)
+        if job is None or self.states[job_id] != JobState.QUEUED:
+            return []
+        if job.kind != JobKind.DOCUMENT or job.attempts or job.begun:
             also = 0
-        others = [key for key in waiting if key != job_id and self.jobs[key].kind == JobKind.DOCUMENT]
-        taken = named + others[:also]
-        for key in taken:
+        return self._taken([job_id, *self._fresh(but=job_id)[:also]])
+
+    def claim_fresh(self, most: int) -> list[ClaimedJob]:
+        return self._taken(self._fresh()[:most])
+
+    def _fresh(self, but: JobId | None = None) -> list[JobId]:
+        return [
+            key
+            for key, job in self.jobs.items()
+            if key != but
+            and self.states[key] == JobState.QUEUED
+            and job.kind == JobKind.DOCUMENT
+            and not job.attempts
+            and not job.begun
+        ]
+
+    def _taken(self, keys: Sequence[JobId]) -> list[ClaimedJob]:
+        for key in keys:
             self.states[key] = JobState.RUNNING
             self.jobs[key] = replace(self.jobs[key], attempts=self.jobs[key].attempts + 1)
-        return [self.jobs[key] for key in taken]
+        return [self.jobs[key] for key in keys]
 
     def progress(self, notes: Sequence[ProgressNote]) -> None:
         self.notes += notes
+        for note in notes:
+            self.jobs[note.job_id] = replace(self.jobs[note.job_id], begun=True)
 
-    def publish(self, job: ClaimedJob, prepared: Prepared) -> Outcome:
+    def publish(self, job: ClaimedJob, prepared: Prepared, target: Target) -> Outcome:
+        self.before_publishing()
+        self._check_serving(target)
         if self.publish_error is not None:
             raise self.publish_error
         if job.id in self.stolen:
@@ -120,6 +150,26 @@ class FakeCatalog:
         if isinstance(outcome, Published):
             self.succeed(job, {"version": prepared.version_id, "chunks": len(prepared.chunks)}, prepared.warning)
         return outcome
+
+    def stage(self, space: SpaceId, prepared: Prepared, revision: int) -> None:
+        self.saved[space, prepared.incoming.document_id, prepared.version_id] = prepared
+
+    def staged(self, space: SpaceId, document_id: DocumentId, version: VersionId) -> list[StoredChunk]:
+        return _stored(self.saved.get((space, document_id, version)))
+
+    def publish_staged(self, job: ClaimedJob, target: Target) -> Outcome:
+        assert job.incoming is not None
+        key = (job.space, job.incoming.document_id, VersionId(job.version_id or ""))
+        outcome = self.publish(job, self.saved[key], target)
+        del self.saved[key]
+        return outcome
+
+    def discard(self, space: SpaceId, document_id: DocumentId, version: VersionId) -> None:
+        self.saved.pop((space, document_id, version), None)
+
+    def _check_serving(self, target: Target) -> None:
+        if target.index_id != self.serving():
+            raise Switched
 
     def succeed(self, job: ClaimedJob, result: dict[str, Any], warning: str | None) -> bool:
         self.results[job.id], self.warnings[job.id] = result, warning
@@ -135,31 +185,32 @@ class FakeCatalog:
     def cancelled(self, job: ClaimedJob, reason: str) -> bool:
         return self._end(job, JobState.CANCELLED, reason)
 
-    def drop(self, job: ClaimedJob) -> None:
-        self._end(job, JobState.CANCELLED, "cancelled on request")
+    def drop(self, job: ClaimedJob) -> bool:
+        return self._end(job, JobState.CANCELLED, "cancelled on request")
 
     def release(self, jobs: Sequence[ClaimedJob]) -> None:
         for job in jobs:
             self.states[job.id] = JobState.QUEUED
-            self.jobs[job.id] = replace(job, attempts=job.attempts - 1)
+            self.jobs[job.id] = replace(self.jobs[job.id], attempts=job.attempts - 1)
 
     def documents_wait(self) -> bool:
         return any(self.states[id] is JobState.QUEUED and job.queue is Queue.INGEST for id, job in self.jobs.items())
 
+    def anything_waits(self) -> bool:
+        return JobState.QUEUED in self.states.values()
+
+    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
+        live = {one.live.version_id for key, one in self.documents.items() if one.live and key[0] == space}
+        return live & set(versions)
+
     def needed_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
         active = (JobState.QUEUED, JobState.RUNNING)
         coming = {job.version_id for job in self.jobs.values() if self.states[job.id] in active and job.version_id}
-        live = {one.live.version_id for key, one in self.documents.items() if one.live and key[0] == space}
-        return (live | coming) & set(versions)
+        return self.live_versions(space, versions) | (coming & set(versions))
 
     def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
-        live = [one.live for key, one in self.documents.items() if key[0] == space and one.live]
-        of_version = [one for one in live if one.version_id == version]
-        return [
-            StoredChunk(item, chunk.search_text)
-            for one in of_version
-            for item, chunk in zip(one.vector_items, one.chunks, strict=True)
-        ]
+        live = (one.live for key, one in self.documents.items() if key[0] == space)
+        return _stored(next((one for one in live if one and one.version_id == version), None))
 
     def last_item(self, job: ClaimedJob) -> int:
         return max(self.items.get(job.id, {}), default=0)
@@ -173,13 +224,20 @@ class FakeCatalog:
             sent.append(Submission(version_of(one), revision))
         return sent
 
-    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
+    def record(self, job: ClaimedJob, steps: Sequence[BatchStep], total: int, target: Target | None) -> list[VersionId]:
+        self.before_publishing()
+        if target is not None:
+            self._check_serving(target)
         if job.id in self.stolen:
             raise LeaseLost
         gone = []
         for step in steps:
-            if step.prepared is not None:
-                outcome = self._make_live(job.space, step.prepared, step.revision or 0)
+            prepared = step.prepared
+            if step.staged is not None and step.document_id is not None:
+                prepared = self.saved.pop((job.space, step.document_id, step.staged))
+            if prepared is not None:
+                assert target is not None
+                outcome = self._make_live(job.space, prepared, step.revision or 0)
                 if isinstance(outcome, Published) and outcome.replaced:
                     gone.append(outcome.replaced)
             state = JobState.FAILED if step.reason else JobState.SUCCEEDED
@@ -234,20 +292,9 @@ class FakeCatalog:
         return True
 
 
-class FakeOriginals:
-    def __init__(self) -> None:
-        self.blobs: dict[str, bytes] = {}
-
-    def put(self, data: bytes) -> str:
-        sha = hashlib.sha256(data).hexdigest()
-        self.blobs[sha] = data
-        return sha
-
-    def read(self, sha256: str) -> bytes:
-        return self.blobs[sha256]
-
-    def lines(self, sha256: str) -> Iterator[bytes]:
-        yield from self.blobs[sha256].splitlines(keepends=True)
-
-    def keep(self, data: bytes) -> None:
-        self.put(data)
+def _stored(prepared: Prepared | None) -> list[StoredChunk]:
+    if prepared is None:
+        return []
+    return [
+        StoredChunk(item, chunk.search_text) for item, chunk in zip(prepared.vector_items, prepared.chunks, strict=True)
+    ]

@@ -150,8 +150,9 @@ class FakeRecords:
     def earlier(self, ordered: Ordered) -> Evaluation | None:
         return self.before if ordered.request.against else None
 
-    def finish(self, evaluation: Evaluation, markdown: str, html: str) -> None:
+    def finish(self, evaluation: Evaluation, markdown: str, html: str) -> Evaluation | None:
         self.finished = evaluation, markdown, html
+        return None
 
 
 def evaluation_tools(records: FakeRecords, system: FakeSystem, judge: FakeJudge | None = None) -> EvaluationTools:

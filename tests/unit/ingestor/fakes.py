@@ -1,21 +1,22 @@
 """Fakes of the ingestor's other ports: outside things that fail when told to, and a worker among them."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from services.ingestor.domain.documents import Extracted, Incoming, VectorItem
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports.content import EmbeddingStopped, KeepGoing
-from services.ingestor.ports.housekeeping import AtWork
+from services.ingestor.ports.content import EmbedderIdentity, EmbeddingStopped, KeepGoing, Switched, Target
 from services.ingestor.ports.tools import Rules, Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import ChunkId, JobId, SpaceId, VersionId
+from services.shared.contracts.ids import ChunkId, IndexId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobState, Queue
 from tests.unit.ingestor.fake_calibration import FakeCalibration
-from tests.unit.ingestor.fake_catalog import MAX_ATTEMPTS, SPACE, FakeCatalog, FakeOriginals
+from tests.unit.ingestor.fake_catalog import MAX_ATTEMPTS, SPACE, FakeCatalog
 from tests.unit.ingestor.fake_evaluation import FakeRecords, FakeSystem, evaluation_tools
+from tests.unit.ingestor.fake_originals import FakeOriginals
+from tests.unit.ingestor.fake_traces import FakeTraces
 
 
 class TimeUp(Exception):
@@ -64,31 +65,67 @@ class FakeEmbedder:
         return [[float(len(text))] for text in texts]
 
 
+def target_named(index: str, space: SpaceId = SPACE) -> Target:
+    """An index with an embedder of its own."""
+    return Target(space, IndexId(index), EmbedderIdentity(f"model of {index}", "0" * 64, 1, "", "", 256))
+
+
+class FakeEmbedders:
+    """One embedder, whatever index asks for it; ``asked`` says for which ones it was."""
+
+    def __init__(self, embedder: FakeEmbedder) -> None:
+        self._embedder = embedder
+        self.asked: list[str] = []
+
+    def of(self, target: Target) -> FakeEmbedder:
+        self.asked.append(target.index_id)
+        return self._embedder
+
+
 class FakeVectors:
+    """Vectors of several indexes, of which ``serving`` serves; a retired one takes none."""
+
     def __init__(self) -> None:
-        self.stored: dict[tuple[SpaceId, str], VectorItem] = {}
+        self.indexes: dict[str, dict[tuple[SpaceId, str], VectorItem]] = {"one": {}}
+        self.serving = "one"
+        self.retired: set[str] = set()
         self.error: RagstoneError | None = None
+        self.upserts = 0
         self.close_looks = 0
 
-    def upsert(self, space: SpaceId, items: Sequence[VectorItem], vectors: Any) -> None:
+    @property
+    def stored(self) -> dict[tuple[SpaceId, str], VectorItem]:
+        """What the serving index holds."""
+        return self.indexes.setdefault(self.serving, {})
+
+    @stored.setter
+    def stored(self, held: dict[tuple[SpaceId, str], VectorItem]) -> None:
+        self.indexes[self.serving] = held
+
+    def target(self, space: SpaceId) -> Target:
+        return target_named(self.serving, space)
+
+    def named(self, space: SpaceId, index_id: IndexId) -> Target | None:
+        return None if index_id in self.retired else target_named(index_id, space)
+
+    def upsert(self, target: Target, items: Sequence[VectorItem], vectors: Any) -> None:
         assert len(items) == len(vectors)
         assert len({item.chunk_id for item in items}) == len(items), "Chroma refuses an id twice in one call"
         if self.error is not None:
             raise self.error
-        self.stored.update({(space, item.chunk_id): item for item in items})
+        if target.index_id in self.retired:
+            raise Switched
+        self.upserts += 1
+        held = self.indexes.setdefault(target.index_id, {})
+        held.update({(target.space, item.chunk_id): item for item in items})
 
     def delete_versions(self, space: SpaceId, versions: Sequence[VersionId]) -> None:
-        self.stored = {key: item for key, item in self.stored.items() if item.version_id not in versions}
+        for name, held in self.indexes.items():
+            self.indexes[name] = {key: item for key, item in held.items() if item.version_id not in versions}
 
-    def present(self, space: SpaceId, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
-        return {one for one in chunk_ids if (space, one) in self.stored}
-
-    def count(self, space: SpaceId) -> int:
-        return sum(own == space for own, _ in self.stored)
-
-    def sizes(self, space: SpaceId) -> dict[VersionId, int]:
-        self.close_looks += 1
-        return Counter(item.version_id for (own, _), item in self.stored.items() if own == space)
+    def present(self, target: Target, chunk_ids: Sequence[ChunkId]) -> set[ChunkId]:
+        held = self.indexes.get(target.index_id, {})
+        return {one for one in chunk_ids if (target.space, one) in held}
 
     def versions(self, space: SpaceId) -> set[VersionId]:
         return {item.version_id for (own, _), item in self.stored.items() if own == space}
@@ -103,6 +140,9 @@ class FakeLease:
 
     def keeps(self, job_id: JobId) -> bool:
         return job_id not in self.lost
+
+    def take(self, job_ids: Sequence[JobId]) -> None:
+        return
 
     @contextmanager
     def hold(self, job_ids: Sequence[JobId]) -> Iterator["FakeLease"]:
@@ -135,6 +175,17 @@ def at_once() -> Iterator[AtOnce]:
     yield AtOnce()
 
 
+class ReadWhenAsked:
+    """Items are made when they are taken, ``at_once`` of them if there are so many."""
+
+    def __init__(self, items: Iterator[Any], at_once: int) -> None:
+        self._items = items
+        self._at_once = at_once
+
+    def take(self) -> list[Any]:
+        return list(islice(self._items, self._at_once))
+
+
 class FakeClock:
     def __init__(self) -> None:
         self.now = 0.0
@@ -143,74 +194,17 @@ class FakeClock:
         return self.now
 
 
-class FakeHousekeeping:
-    """What the reconciler sees of the catalog; ``live`` says how many chunks each live version has."""
-
-    def __init__(self) -> None:
-        self.waiting = [JobId("a"), JobId("b")]
-        self.noted: list[JobId] = []
-        self.live: dict[VersionId, int] = {}
-        self.working: set[VersionId] = set()
-        self.batch = False
-        self.busy = False
-        self.outdated = False
-        self.mended: list[list[VersionId]] = []
-        self.done: list[str] = []
-
-    def reap(self) -> None:
-        self.done.append("reap")
-
-    def unrung(self) -> list[tuple[Queue, JobId, str]]:
-        return [(Queue.INGEST, job, "") for job in self.waiting]
-
-    def rung(self, job_ids: Sequence[JobId]) -> None:
-        self.noted += job_ids
-
-    def spaces(self) -> list[SpaceId]:
-        return [SPACE]
-
-    def live_versions(self, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:
-        return set(self.live) & set(versions)
-
-    def live_count(self, space: SpaceId) -> int:
-        return sum(self.live.values())
-
-    def live_sizes(self, space: SpaceId) -> dict[VersionId, int]:
-        return dict(self.live)
-
-    def at_work(self, space: SpaceId) -> AtWork:
-        return AtWork(self.working, self.batch)
-
-    def begin_mending(self, space: SpaceId, versions: Sequence[VersionId]) -> tuple[Queue, JobId, str] | None:
-        if self.busy:
-            return None
-        self.mended.append(list(versions))
-        return Queue.INDEX, JobId(f"mend-{len(self.mended)}"), ""
-
-    def begin_calibrating(self, space: SpaceId) -> tuple[Queue, JobId, str] | None:
-        if not self.outdated:
-            return None
-        self.outdated = False
-        return Queue.INDEX, JobId("calibrate-1"), ""
-
-    def discard_stale(self) -> None:
-        self.done.append("discard")
-
-    def sweep_blobs(self) -> None:
-        self.done.append("blobs")
-
-    def prune(self) -> None:
-        self.done.append("prune")
-
-
 class World:
     """A worker with all its fakes."""
 
-    def __init__(self, **rules: Any) -> None:
+    def __init__(self, *, reads_at_once: int = 100, reembedding: Any = None, **rules: Any) -> None:
+        self._reads_at_once = reads_at_once
         self.catalog = FakeCatalog()
         self.originals = FakeOriginals()
         self.embedder = FakeEmbedder()
+        self.embedders = FakeEmbedders(self.embedder)
         self.vectors = FakeVectors()
+        self.catalog.serving = lambda: self.vectors.serving
         self.lease = FakeLease()
         self.bell = FakeBell()
         self.clock = FakeClock()
@@ -222,25 +216,34 @@ class World:
             "group_documents": 64,
             "group_chunks": 512,
             "time_slice_s": 20.0,
+            "time_limit_s": 600.0,
             "max_attempts": MAX_ATTEMPTS,
         }
+        self.traces = FakeTraces()
         self.tools = Tools(
             ledger=self.catalog,
             batches=self.catalog,
             leases=self.lease,
             originals=self.originals,
             parsers=FakeParsers(),
-            embedder=self.embedder,
+            embedders=self.embedders,
             vectors=self.vectors,
             bell=self.bell,
             evaluation=evaluation_tools(FakeRecords(), FakeSystem()),
             calibration=FakeCalibration().tools(),
+            reembedding=reembedding,
+            traces=self.traces,
             one_behind=at_once,
+            ahead=self._ahead,
             clock=self.clock,
             rules=Rules(**(sizes | rules)),
             time_up=TimeUp,
         )
         self.worker = Worker(self.tools)
+
+    @contextmanager
+    def _ahead(self, items: Iterator[Any], most: int) -> Iterator[ReadWhenAsked]:
+        yield ReadWhenAsked(items, min(most, self._reads_at_once))
 
     def send(self, document_id: str, text: str, **described: Any) -> JobId:
         return self.catalog.send(self.originals, document_id, text, **described)

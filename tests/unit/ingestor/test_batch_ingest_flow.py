@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from services.ingestor.ports.content import KeepGoing
+from services.ingestor.ports.content import KeepGoing, Target
 from services.ingestor.ports.jobs import BatchStep, ClaimedJob
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
@@ -68,8 +68,9 @@ def test_an_unchanged_document_is_no_work() -> None:
 
 
 def test_after_the_time_slice_it_goes_back_and_goes_on_where_it_was() -> None:
-    world = World(group_documents=2, time_slice_s=20)
+    world = World(reads_at_once=1, group_documents=2, time_slice_s=20)
     job = world.catalog.send_batch(world.originals, _body(*_documents(9)))
+    world.catalog.send_mending([])
     world.embedder.after_batch = lambda: setattr(world.clock, "now", world.clock.now + 12)
     world.worker.answer(job)
     assert world.state(job) == JobState.QUEUED
@@ -152,10 +153,10 @@ def test_only_the_line_that_the_catalog_refuses_fails() -> None:
     job = world.catalog.send_batch(world.originals, _body(*_documents(5)))
     record = world.catalog.record
 
-    def refusing(job: ClaimedJob, steps: Sequence[BatchStep], total: int) -> list[VersionId]:
+    def refusing(job: ClaimedJob, steps: Sequence[BatchStep], total: int, target: Target | None) -> list[VersionId]:
         if any(step.prepared and step.document_id == "d3" for step in steps):
             raise RagstoneError(ErrorCode.INVALID_REQUEST, "the catalog cannot store a value that was sent")
-        return record(job, steps, total)
+        return record(job, steps, total, target)
 
     world.catalog.record = refusing  # type: ignore[method-assign]
     world.worker.answer(job)

@@ -143,6 +143,48 @@ def test_a_document_of_headings_only_is_still_found() -> None:
     assert [chunk.text for chunk in chunks] == ["# Opening hours\n\n## Closed on Mondays"]
 
 
+def test_headings_with_nothing_under_them_stand_beside_the_text_that_follows_and_the_last_with_the_last() -> None:
+    deck = "# Deck\n\n## Budget: 4.2 million\n\n## Thanks\n\nWe thank all.\n\n## Questions to Ann?\n"
+    (chunk,) = chunks_of(deck)
+    assert chunk.section == "Deck > Thanks"
+    assert chunk.text == deck[deck.index("## Budget") :].strip()
+
+
+def test_a_long_row_of_headings_with_nothing_under_them_is_text_of_the_section_above() -> None:
+    names = "".join(f"## The office number {n} is closed on Mondays\n\n" for n in range(60))
+    chunks = chunks_of(f"# Offices\n\n{names}# Next\n\nMore.\n")
+    assert {chunk.section for chunk in chunks} == {"Offices", "Next"}
+    assert all(f"number {n} is" in " ".join(chunk.text for chunk in chunks) for n in range(60))
+    assert all(words(chunk.text) <= 180 for chunk in chunks)
+
+
+def test_lines_of_text_above_a_rule_are_no_heading() -> None:
+    left_over = "---\ntitle: Pumps\ntags: [a, b]\n---\n\n# Depth\n\nNine metres.\n"
+    assert [(chunk.section, chunk.text) for chunk in chunks_of(left_over)] == [
+        ("", "title: Pumps\ntags: [a, b]\n---"), ("Depth", "Nine metres.")
+    ]  # fmt: skip
+    long = "A paragraph that somebody underlined by mistake. " * 6
+    assert long.strip() in "".join(chunk.text for chunk in chunks_of(f"{long}\n===\n\nText.\n"))
+
+
+def test_what_no_reader_sees_makes_no_chunk() -> None:
+    text = "# Pumps\n\n<!-- ask Ann about the price -->\n\n# Photo\n\n![](a.png)\n\n# Depth\n\n\u200b\n\nNine metres.\n"
+    assert [chunk.section for chunk in chunks_of(text)] == ["Depth"]
+    assert chunks_of("<!-- nothing else -->\n") == []
+
+
+def test_a_row_too_long_for_the_embedder_is_cut_between_cells_and_knows_its_columns() -> None:
+    columns = range(60)
+    head = "".join(f"| name {n} " for n in columns) + "|\n" + "|---" * 60 + "|\n"
+    chunks = chunks_of(head + ("".join(f"| some value {n} " for n in columns) + "|\n") * 3)
+    for chunk in chunks:
+        rows = [line for line in chunk.text.splitlines() if "value" in line]
+        for name, value in zip(chunk.text.splitlines()[0].split("|"), rows[-1].split("|"), strict=False):
+            assert value.strip() in ("", name.strip().replace("name", "some value"))
+    for n in columns:
+        assert sum(chunk.text.count(f"some value {n} |") for chunk in chunks) == 3
+
+
 def test_what_is_embedded_says_title_section_and_plain_words() -> None:
     chunk = chunks_of("# Guide\n\nSee **the** [manual](https://x.example/y).\n", title="Pumps")[0]
     assert chunk.search_text == "Pumps\nGuide\nSee the manual."

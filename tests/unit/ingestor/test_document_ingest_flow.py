@@ -5,6 +5,7 @@ import pytest
 from services.ingestor.flow.progress import Progress
 from services.ingestor.ports.jobs import ProgressNote
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.ids import JobId
 from services.shared.contracts.jobs import JobState
 from tests.unit.ingestor.fake_catalog import SPACE, FakeCatalog
 from tests.unit.ingestor.fakes import TimeUp, World
@@ -173,13 +174,13 @@ def test_too_many_chunks_is_a_reason_with_both_numbers() -> None:
 
 
 def test_what_does_not_fit_into_the_time_slice_goes_back_and_is_rung_for() -> None:
-    world = World(group_chunks=1)
+    world = World(reads_at_once=1)
     jobs = [world.send(f"d{n}", f"Text {n}.") for n in range(4)]
     world.embedder.after_batch = lambda: setattr(world.clock, "now", world.clock.now + 15)
     world.worker.answer(jobs[0])
-    # The first bundle ends after 15 s, the second after 30 s; the last job is not begun any more.
-    assert [world.state(job) for job in jobs].count(JobState.QUEUED) == 1
-    assert world.bell.rung == [jobs[3]]
+    # The first document ends after 15 s, the second after 30 s; the others are not begun any more.
+    assert [world.state(job) for job in jobs] == [JobState.SUCCEEDED] * 2 + [JobState.QUEUED] * 2
+    assert world.bell.rung == jobs[2:]
 
 
 def test_a_job_that_was_begun_before_runs_alone() -> None:
@@ -201,6 +202,52 @@ def test_a_job_that_was_begun_before_runs_alone() -> None:
     assert world.catalog.reasons[jobs[1]] == "it took too long"
 
 
+def test_documents_that_come_while_others_are_embedded_go_in_without_a_bell() -> None:
+    world = World(reads_at_once=1, group_jobs=1)
+    first = world.send("d0", "Text 0.")
+    sent: list[JobId] = []
+
+    def send_another() -> None:
+        if len(sent) < 3:
+            sent.append(world.send(f"d{len(sent) + 1}", f"Text {len(sent) + 1}."))
+
+    world.embedder.after_batch = send_another
+    world.worker.answer(first)
+    assert [world.state(job) for job in (first, *sent)] == [JobState.SUCCEEDED] * 4
+
+
+def test_a_document_is_embedded_again_for_the_index_that_was_promoted_meanwhile() -> None:
+    world = World()
+    jobs = [world.send("one", "Good text."), world.send("two", "Also good.")]
+
+    def promote() -> None:
+        world.vectors.serving = "other"
+
+    world.catalog.before_publishing = promote
+    world.worker.answer(jobs[0])
+    assert [world.state(job) for job in jobs] == [JobState.SUCCEEDED] * 2
+    for name in ("one", "two"):
+        live = world.catalog.live(name)
+        assert live is not None
+        assert {item.chunk_id for item in live.vector_items} == world.vectors.ids(name), "in the index that serves"
+    assert world.embedders.asked[-1] == "other"
+
+
+def test_an_index_that_was_taken_out_while_it_was_written_for_is_left_alone() -> None:
+    world = World()
+    job = world.send("one", "Good text.")
+
+    def promote() -> None:
+        world.vectors.serving = "other"
+        world.vectors.retired.add("one")
+
+    world.embedder.after_batch = promote
+    world.worker.answer(job)
+    assert world.state(job) == JobState.SUCCEEDED
+    assert not world.vectors.indexes["one"]
+    assert world.vectors.ids("one")
+
+
 def test_progress_is_told_at_most_twice_a_second() -> None:
     world = World()
     progress = Progress(world.catalog, world.clock)
@@ -208,7 +255,7 @@ def test_progress_is_told_at_most_twice_a_second() -> None:
     for tenth in range(30):
         world.clock.now = tenth / 10
         progress.say([ProgressNote(job, "embed", tenth, 30)])
-    assert [note.done for note in world.catalog.notes] == [0, 5, 10, 15, 20, 25]
+    assert [note.done for note in world.catalog.notes] == [5, 10, 15, 20, 25]
 
 
 def test_cleanup_deletes_the_named_versions_but_never_a_live_one() -> None:

@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
 
 import pytest
 
-from services.ingestor.adapters.background import one_behind
+from services.ingestor.adapters.background import made_ahead, one_behind
 from services.ingestor.adapters.owner import dead, this_process
 from services.ingestor.settings import IngestorSettings
 from services.ingestor.tasks import refuse_model_before_fork, worker_app
@@ -34,6 +37,15 @@ def test_the_app_takes_one_task_with_early_acknowledgement() -> None:
     assert app.conf.task_soft_time_limit < app.conf.task_time_limit
 
 
+@pytest.mark.parametrize("limit_s", [1, 600, 7200])
+def test_redis_hands_no_message_out_again_while_a_task_may_still_run(
+    limit_s: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGSTONE_JOB_TIME_LIMIT_S", str(limit_s))
+    app = worker_app(IngestorSettings())
+    assert app.conf.task_time_limit < app.conf.broker_transport_options["visibility_timeout"]
+
+
 def test_a_dead_process_of_this_host_is_told_from_a_living_one() -> None:
     me = this_process()
     host, pid, _ = me.rsplit(":", 2)
@@ -56,3 +68,46 @@ def test_the_writer_is_never_more_than_one_step_behind_and_its_error_comes_back(
         writer.run(lambda: done.remove(99))
         with pytest.raises(ValueError, match="not in list"):
             writer.wait()
+
+
+def test_items_are_made_ahead_but_not_too_far_and_their_error_comes_where_they_are_taken() -> None:
+    made: list[int] = []
+
+    def items() -> Iterator[int]:
+        for n in range(10):
+            made.append(n)
+            yield n
+        raise ValueError("the end is broken")
+
+    with made_ahead(items(), 3) as ahead:
+        _until(lambda: len(made) == 3)
+        time.sleep(0.05)
+        assert made == [0, 1, 2], "nobody took anything yet"
+        taken: list[int] = []
+        while len(taken) < 10:
+            taken += ahead.take()
+        assert taken == list(range(10))
+        with pytest.raises(ValueError, match="the end is broken"):
+            ahead.take()
+
+
+def test_who_stops_taking_ends_the_thread_that_makes() -> None:
+    made: list[int] = []
+
+    def items() -> Iterator[int]:
+        for n in count():
+            made.append(n)
+            yield n
+
+    with made_ahead(items(), 2) as ahead:
+        ahead.take()
+    so_far = len(made)
+    time.sleep(0.05)
+    assert len(made) == so_far < 10
+
+
+def _until(true: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 5
+    while not true():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)

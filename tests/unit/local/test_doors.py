@@ -31,6 +31,10 @@ def test_names_with_slashes_and_dots_are_one_step() -> None:
         ("with ragstone golden make (POST /v1/golden/make) and", "with ragstone golden make and"),
         ("GET /v1/golden lists them.", "`ragstone golden list` lists them."),
         ("GET /v1/documents lists those", "GET /v1/documents lists those"),
+        ("GET /v1/indexes lists those", "`ragstone indexes` lists those"),
+        ("GET /v1/indexes/i2 says how far", "`ragstone indexes` says how far"),
+        ("DELETE /v1/indexes/i2 gives it up.", "`ragstone indexes remove i2` gives it up."),
+        ("Send force: true to promote it", "--force promotes it"),
     ],
 )
 def test_errors_advise_commands(said: str, shown: str) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from services.local import mirror, patience
 from services.local.api import Api, Unreachable
-from services.local.mirror import Progress, Report
+from services.local.mirror import Progress
+from services.local.outcome import Report
 from services.local.patience import AWAY, follow, patiently
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.jobs import Job

@@ -1,20 +1,17 @@
-"""Stand-ins for the retriever's ports: a small catalog in memory, two indexes that may lag or fail, a slow model."""
+"""Stand-ins for the retriever's ports: a small catalog in memory, two indexes that may lag or fail."""
 
-import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
-
-import numpy as np
 
 from services.retriever.domain.hits import Chunk, Covered, EmbedderIdentity, Hit, ServingIndex, SpaceState
 from services.retriever.domain.judged import Candidate, Judged
 from services.retriever.domain.plan import Switches, Tuning
 from services.retriever.flow.retrieve import Retrieval
 from services.retriever.ports import Embedded, Matched, Vector
-from services.shared.catalog.indexes import EmbedderSpec
-from services.shared.contracts.calibration import Calibration
-from services.shared.contracts.errors import RagstoneError
+from services.shared.contracts.calibration import Calibration, Logistic, Thresholds
+from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.grounding import Grounding, Pair
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, SpaceId, VersionId
 from services.shared.contracts.search import Filters, RetrieveRequest, SearchResponse
@@ -56,9 +53,18 @@ class FakeRecords:
         self.index: ServingIndex | None = ServingIndex(IndexId("i1"), SPACE, embedder)
         self.before_live: Callable[[int], None] = lambda call: None
         self.live_calls = 0
+        self.before_state: Callable[[int], None] = lambda call: None
+        self.state_calls = 0
+        self.beside: dict[IndexId, ServingIndex] = {}
         self.calibration: Calibration | None = None
 
-    async def state(self, space: SpaceId) -> SpaceState:
+    async def state(self, space: SpaceId, index: IndexId | None = None) -> SpaceState:
+        self.state_calls += 1
+        self.before_state(self.state_calls)
+        if index is not None:
+            if index not in self.beside:
+                raise RagstoneError(ErrorCode.INDEX_NOT_FOUND, "There is no such index.")
+            return SpaceState(self.seq, self.beside[index], None)
         return SpaceState(self.seq, self.index if self.seq else None, self.calibration)
 
     async def live(self, space: SpaceId, ids: Sequence[ChunkId]) -> dict[ChunkId, Chunk]:
@@ -74,21 +80,24 @@ class FakeRecords:
 
 
 class FakeEmbedder:
-    """Vectors that only say which question they stand for."""
+    """Vectors that only say which question they stand for; ``identity`` when it answers for another than it should."""
 
-    def __init__(self, *, identity: EmbedderIdentity = EMBEDDER, error: RagstoneError | None = None) -> None:
+    def __init__(self, *, identity: EmbedderIdentity | None = None, error: RagstoneError | None = None) -> None:
         self.identity = identity
         self.error = error
         self.batches: list[list[str]] = []
+        self.asked: list[EmbedderIdentity | None] = []
 
-    async def questions(self, texts: Sequence[str]) -> Embedded:
+    async def questions(self, embedder: EmbedderIdentity, texts: Sequence[str]) -> Embedded:
         self.batches.append(list(texts))
+        self.asked.append(embedder)
         if self.error:
             raise self.error
-        return Embedded([[float(n), 0.0] for n in range(len(texts))], self.identity)
+        return Embedded([[float(n), 0.0] for n in range(len(texts))], self.identity or embedder)
 
-    async def similarities(self, question: str, texts: Sequence[str]) -> list[float]:
-        return [1.0 if text == question else 0.0 for text in texts]
+    async def similarities(self, embedder: EmbedderIdentity | None, question: str, texts: Sequence[str]) -> list[float]:
+        self.asked.append(embedder)
+        return [1.0 if text == question else 0.7 for text in texts]
 
 
 class FakeVectors:
@@ -98,7 +107,10 @@ class FakeVectors:
         self.lists = lists
         self.error = error
         self.types: dict[str, str] = {}
+        self.gone: set[str] = set()
+        """Indexes whose vectors are deleted."""
         self.asked: list[tuple[int, int, Filters | None]] = []
+        self.asked_of: list[str] = []
         self.whole = True
         self.kept: dict[str, Vector] = {}
 
@@ -117,8 +129,11 @@ class FakeVectors:
         without: Collection[ChunkId] = (),
     ) -> list[list[Hit]]:
         self.asked.append((len(vectors), k, filters))
+        self.asked_of.append(index.id)
         if self.error:
             raise self.error
+        if index.id in self.gone:
+            return [[] for _ in vectors]
         found = []
         for vector in vectors:
             pairs = self.lists[int(vector[0])] if int(vector[0]) < len(self.lists) else ()
@@ -198,58 +213,6 @@ def retrieval(
     )
 
 
-class SlowModel:
-    """Stands for the loaded model: every batch waits to be let through, and says what it was given."""
-
-    spec = EmbedderSpec("fake", "r1", 2, "", "", 256)
-    engine = "fake in float32"
-
-    def __init__(self) -> None:
-        self.gates = {"questions": threading.Semaphore(0), "documents": threading.Semaphore(0)}
-        self.calls: list[tuple[str, list[str]]] = []
-        self.error: Exception | None = None
-
-    def embed_questions(self, texts: Sequence[str]) -> np.ndarray:
-        return self._embed("questions", texts)
-
-    def embed_documents(self, texts: Sequence[str], keep_going: object = None) -> np.ndarray:
-        return self._embed("documents", texts)
-
-    def let_through(self, batches: int, *kinds: str) -> None:
-        """Let that many batches of each kind finish."""
-        for kind in kinds or self.gates:
-            self.gates[kind].release(batches)
-
-    def _embed(self, kind: str, texts: Sequence[str]) -> np.ndarray:
-        self.calls.append((kind, list(texts)))
-        self.gates[kind].acquire()
-        if self.error:
-            raise self.error
-        return np.asarray([[len(text), 1.0] for text in texts], dtype=np.float32)
-
-
-class SlowLoader:
-    """Stands for LazyEmbedder: the load waits for ``ready``."""
-
-    def __init__(self, model: SlowModel, *, ready: bool = True) -> None:
-        self.model = model
-        self.ready = threading.Event()
-        self.loaded = False
-        self.loads = 0
-        self.error: RagstoneError | None = None
-        if ready:
-            self.ready.set()
-
-    def get(self) -> SlowModel:
-        if not self.loaded:
-            self.loads += 1
-            self.ready.wait(10)
-            if self.error:
-                raise self.error
-            self.loaded = True
-        return self.model
-
-
 class FakeGrounder:
     """The port ``Grounder``: the longer the claim, the better supported."""
 
@@ -262,21 +225,23 @@ class FakeGrounder:
         return [Grounding(supported=round(len(one.claim) / 10, 1), contradicted=0.0) for one in pairs]
 
 
-class SlowGrounder:
-    """Stands for the loaded grounder: it waits for ``go``, and says how many pairs it was given."""
-
-    def __init__(self, *, open_: bool = False) -> None:
-        self.begun = threading.Event()
-        self.go = threading.Event()
-        self.calls: list[int] = []
-        if open_:
-            self.go.set()
-
-    def ground(self, pairs: Sequence[Pair]) -> list[Grounding]:
-        self.begun.set()
-        self.go.wait(10)
-        self.calls.append(len(pairs))
-        return [Grounding(supported=0.5, contradicted=0.0) for _ in pairs]
+def calibrated(*, enforced: bool = True, **thresholds: float) -> Calibration:
+    """What was fitted for the index."""
+    return Calibration(
+        id="c1",
+        index_id=IndexId("i1"),
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        seq=1,
+        chunks=1,
+        risk=0.05,
+        expected_risk=0.04,
+        expected_coverage=0.7,
+        asked={"answerable": 100},
+        auroc={},
+        thresholds=Thresholds(**thresholds),
+        enforced=enforced,
+        answerability=Logistic(intercept=0.0, weights={"best": 1.0}),
+    )
 
 
 def request(question: str = "Who won?", **fields: Any) -> RetrieveRequest:

@@ -10,7 +10,8 @@ from services.retriever.flow.ground import ClaimCheck
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.grounding import Grounding, GroundRequest, Pair
 
-from .fakes import FakeGrounder, SlowGrounder
+from .fakes import FakeGrounder
+from .slow import SlowGrounder
 
 
 def pairs(*claims: str) -> list[Pair]:

@@ -223,14 +223,19 @@ async def test_what_the_other_index_cannot_answer_for_is_raised(code: ErrorCode)
 async def test_a_question_is_only_compared_with_vectors_of_its_own_embedder(different: dict[str, Any]) -> None:
     other = replace(EMBEDDER, **different)
     vectors = FakeVectors([("a#0", 0.1)])
-    flow = retrieval(FakeRecords([chunk("a#0")], embedder=other), vectors, FakeKeywords([("a#0", 1.0)]))
+    flow = retrieval(
+        FakeRecords([chunk("a#0")], embedder=other),
+        vectors,
+        FakeKeywords([("a#0", 1.0)]),
+        embedder=FakeEmbedder(identity=EMBEDDER),
+    )
     response = await flow.retrieve(request())
     assert (ids(response), response.degraded) == (["a#0"], ["index_incompatible"]), "exact words answer meanwhile"
     assert response.passages[0].distance is None
     with pytest.raises(RagstoneError) as caught:
         await flow.retrieve(request(stages=Stages(bm25=False)))
     assert caught.value.code == ErrorCode.INDEX_INCOMPATIBLE
-    assert "RAGSTONE_EMBEDDER" in caught.value.detail
+    assert "ragstone reembed" in caught.value.detail
     assert vectors.asked == []
 
 

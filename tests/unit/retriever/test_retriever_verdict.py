@@ -1,16 +1,25 @@
 """The critic's word, the calibrated threshold, and chunks that are to be left out."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
-from services.shared.contracts.calibration import Calibration, Logistic, Thresholds
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import ChunkId, IndexId
+from services.shared.contracts.ids import ChunkId
 from services.shared.contracts.search import Stages
 
-from .fakes import TUNING, FakeCritic, FakeKeywords, FakeRecords, FakeVectors, chunk, ids, request, retrieval
+from .fakes import (
+    TUNING,
+    FakeCritic,
+    FakeKeywords,
+    FakeRecords,
+    FakeVectors,
+    calibrated,
+    chunk,
+    ids,
+    request,
+    retrieval,
+)
 
 
 def down(code: ErrorCode) -> RagstoneError:
@@ -57,24 +66,6 @@ async def test_a_critic_that_fails_is_left_out_and_said() -> None:
     flow = retrieval(FakeRecords([chunk("a#0")]), FakeVectors([("a#0", 0.2)]), FakeKeywords(), critic=critic)
     response = await flow.retrieve(request())
     assert (ids(response), response.degraded) == (["a#0"], ["critic_unavailable"])
-
-
-def calibrated(*, enforced: bool = True, **thresholds: float) -> Calibration:
-    return Calibration(
-        id="c1",
-        index_id=IndexId("i1"),
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
-        seq=1,
-        chunks=1,
-        risk=0.05,
-        expected_risk=0.04,
-        expected_coverage=0.7,
-        asked={"answerable": 100},
-        auroc={},
-        thresholds=Thresholds(**thresholds),
-        enforced=enforced,
-        answerability=Logistic(intercept=0.0, weights={"best": 1.0}),
-    )
 
 
 async def test_a_calibrated_threshold_makes_a_good_gate_poor() -> None:

@@ -1,20 +1,24 @@
 """The catalog's documents for the public routes: taking in, listing, reading, forgetting."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from anyio.to_thread import run_sync
 from sqlalchemy import Connection
 
 from services.gateway.ports.documents import Accepted, Forgotten, KeptDocument, Source
-from services.shared.catalog import documents, jobs, spaces
+from services.shared.catalog import documents, jobs, live_versions, spaces
 from services.shared.catalog.documents import Draft
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.documents import Document, DocumentList
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import QUEUE_OF, JobKind, JobState
+
+SETTLE_S = 2.0
+"""Longest wait for a reader that needs the catalog as it was before a deletion."""
 
 
 class CatalogDocuments:
@@ -58,7 +62,7 @@ class CatalogDocuments:
         return await run_sync(write)
 
     async def remove(self, space: SpaceId, document_id: DocumentId, request_id: str) -> Forgotten:
-        """Forget a document, and leave a job that sweeps its vectors."""
+        """Forget a document, and write down who takes out of the indexes and files what this process may not get to."""
 
         def write() -> Forgotten:
             with self._catalog.write() as tx:
@@ -66,30 +70,52 @@ class CatalogDocuments:
                 removed = documents.remove(tx, space, document_id, now)
                 if removed is None:
                     raise _no_document(document_id)
-                cleanup = None
-                if removed.version_ids:
-                    cleanup = jobs.create(
-                        tx,
-                        id=_new_job_id(),
-                        space=space,
-                        kind=JobKind.CLEANUP,
-                        queue=QUEUE_OF[JobKind.CLEANUP],
-                        document_id=document_id,
-                        revision=None,
-                        payload={"version_ids": removed.version_ids},
-                        request_id=request_id,
-                        now=now,
-                    ).id
+                rest = {
+                    "version_ids": removed.version_ids,
+                    "document_id": document_id,
+                    "blobs": removed.blobs_orphaned,
+                }
+                cleanup = _cleanup(tx, space, document_id, rest, request_id, now)
+                # As if it had been rung for: this process does the work now, and is given a moment.
+                jobs.rung(tx, [cleanup], now)
+                reports = None
+                if removed.reports:
+                    quoting = {"evaluation_ids": removed.reports}
+                    reports = _cleanup(tx, space, document_id, quoting, request_id, now)
                 return Forgotten(
-                    document_id,
-                    removed.versions,
-                    removed.chunks,
-                    removed.blobs_orphaned,
-                    removed.cancelled_jobs,
-                    cleanup,
+                    document_id=document_id,
+                    versions=removed.versions,
+                    chunks=removed.chunks,
+                    orphaned=removed.blobs_orphaned,
+                    version_ids=removed.version_ids,
+                    cancelled_jobs=removed.cancelled_jobs,
+                    cleanup_job=cleanup,
+                    reports_job=reports,
                 )
 
         return await run_sync(write)
+
+    async def cleaned(self, job_id: JobId) -> bool:
+        """End the clean-up job, unless a worker has it already."""
+
+        def write() -> bool:
+            with self._catalog.write() as tx:
+                return jobs.settled(tx, job_id, {"at_once": True}, datetime.now(UTC))
+
+        return await run_sync(write)
+
+    async def settle(self) -> bool:
+        """Leave nothing of what was deleted in the catalog's log."""
+        return await run_sync(self._catalog.settle, SETTLE_S)
+
+    async def all_live(self, space: SpaceId, ids: Collection[DocumentId]) -> bool:
+        """Do all of these documents answer now?"""
+
+        def read() -> bool:
+            with self._catalog.read() as tx:
+                return {one.document_id for one in live_versions.live_of(tx, space, list(ids))} == set(ids)
+
+        return await run_sync(read)
 
     async def page(
         self, space: SpaceId, *, limit: int, cursor: str | None, type: str | None, origin: str | None
@@ -158,6 +184,23 @@ def _submit(tx: Connection, space: SpaceId, draft: Draft, request_id: str, now: 
         result=result,
     )
     return Accepted(job.id, draft.document_id, job.state, submitted.unchanged, new=not submitted.unchanged)
+
+
+def _cleanup(
+    tx: Connection, space: SpaceId, document_id: DocumentId, payload: dict[str, Any], request_id: str, now: datetime
+) -> JobId:
+    return jobs.create(
+        tx,
+        id=_new_job_id(),
+        space=space,
+        kind=JobKind.CLEANUP,
+        queue=QUEUE_OF[JobKind.CLEANUP],
+        document_id=document_id,
+        revision=None,
+        payload=payload,
+        request_id=request_id,
+        now=now,
+    ).id
 
 
 def _draft(kept: KeptDocument) -> Draft:

@@ -1,6 +1,7 @@
 """The catalog's jobs for the public routes."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from anyio.to_thread import run_sync
@@ -10,8 +11,11 @@ from services.shared.catalog import job_items, jobs
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.job_rows import JobRow
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.ids import JobId, SpaceId
-from services.shared.contracts.jobs import Job, JobItemList, JobList, JobState
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId
+from services.shared.contracts.jobs import Job, JobItemList, JobKind, JobList, JobState
+
+AT_ONCE = 100
+"""Jobs that are queued again in one transaction."""
 
 
 class CatalogJobs:
@@ -21,13 +25,22 @@ class CatalogJobs:
         self._catalog = catalog
 
     async def page(
-        self, space: SpaceId, *, states: Sequence[JobState] | None, limit: int, cursor: str | None
+        self,
+        space: SpaceId,
+        *,
+        states: Sequence[JobState] | None,
+        kinds: Sequence[JobKind] | None,
+        document_id: DocumentId | None,
+        limit: int,
+        cursor: str | None,
     ) -> JobList:
         """Newest first, with the counts of all of the space's jobs."""
 
         def read() -> JobList:
             with self._catalog.read() as tx:
-                rows, following = jobs.list_jobs(tx, space, states=states, limit=limit, cursor=cursor)
+                rows, following = jobs.list_jobs(
+                    tx, space, states=states, kinds=kinds, document_id=document_id, limit=limit, cursor=cursor
+                )
                 return JobList(items=[row.view() for row in rows], next_cursor=following, counts=jobs.counts(tx, space))
 
         return await run_sync(read)
@@ -67,6 +80,23 @@ class CatalogJobs:
         def change() -> Job:
             with self._catalog.write() as tx:
                 return jobs.retry(tx, space, job_id, datetime.now(UTC)).view()
+
+        return await run_sync(change)
+
+    async def retry_failed(self, space: SpaceId, kind: JobKind | None) -> tuple[list[Job], int]:
+        """All failed ones that can be, some in each transaction so that nobody waits for long."""
+
+        def change() -> tuple[list[Job], int]:
+            with self._catalog.read() as tx:
+                failed = jobs.failed(tx, space, kind)
+            again: list[Job] = []
+            for begin in range(0, len(failed), AT_ONCE):
+                with self._catalog.write() as tx:
+                    for id in failed[begin : begin + AT_ONCE]:
+                        # Somebody else may have retried it, or forgotten it, since it was looked up.
+                        with suppress(RagstoneError):
+                            again.append(jobs.retry(tx, space, id, datetime.now(UTC)).view())
+            return again, len(failed) - len(again)
 
         return await run_sync(change)
 

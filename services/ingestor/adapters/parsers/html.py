@@ -1,46 +1,60 @@
 """HTML files: the main content as Markdown by trafilatura, without navigation; else all the words of the body."""
 
 import re
-from typing import Any, TypeAlias
 
 from services.ingestor.adapters.parsers.decode import decode
+from services.ingestor.adapters.parsers.html_whole import HtmlElement, whole, words_without_tree
 from services.ingestor.domain.documents import Extracted
 from services.ingestor.domain.front_matter import interpret, with_negatives
+from services.ingestor.domain.stretches import joined
 from services.shared.contracts.documents import TITLE_MAX
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-
-HtmlElement: TypeAlias = Any
-"""lxml.html's; lxml has no types of its own."""
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"""\A\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([A-Za-z0-9_.:-]{1,40})""")
 _XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]{0,500}\?>")
+_TITLE = re.compile(r"(<title\b[^<>]{0,200}>[^<]*)", re.IGNORECASE)
+_TITLE_END = re.compile(r"</title", re.IGNORECASE)
 _ROW_END = re.compile(r"(?<=\|)[ \t]+$", re.MULTILINE)
-_GAPS = re.compile(r"\n[ \t]*\n\s*")
-_BLOCKS = frozenset(
-    [
-        *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "footer", "form"),
-        *("h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section"),
-        *("table", "td", "th", "tr", "ul"),
-    ]
-)
-_UNSEEN = ("script", "style", "noscript", "template", "head", "svg", "iframe")
+_GAPS = re.compile(r"\n(?:[ \t]*\n)+")
+
+MAIN_SHARE = 0.25
+"""Where the main content has less than this of the words outside of navigation, the page is no article."""
+
+SHORT_PAGE = 1_000
+SHORT_SHARE = 0.8
+"""In a page of so few characters it is hard to tell content from the rest, and little may be lost."""
+
+_NAVIGATION = ("nav", "footer", "aside", "form", "button", "select")
 
 
 def parse(data: bytes, name: str) -> Extracted:
-    """The page's text; its title is <title>, or its first heading.
+    """The page's main content; its title is <title>, or its first heading.
 
     ``<meta name="not" content="…">`` is what ``not:`` is in front matter; there may be several.
     """
+    return _read(data, name, None, main_only=True)
+
+
+def parse_whole(data: bytes, name: str, declared: str | None = None) -> Extracted:
+    """Like ``parse``, with all the words: a chapter or an e-mail has no navigation. ``declared`` is its encoding."""
+    return _read(data, name, declared, main_only=False)
+
+
+def _read(data: bytes, name: str, declared: str | None, *, main_only: bool) -> Extracted:
     found = _CHARSET.search(data[:4096]) or _XML_CHARSET.search(data[:400])
-    decoded = decode(data, name, declared=found[1].decode("ascii") if found else None)
-    tree = _tree(decoded.text, name)
+    decoded = decode(data, name, declared=declared or (found[1].decode("ascii") if found else None))
+    tree, too_deep = _tree(decoded.text, name)
     if tree is None:
         return Extracted(text="", markdown=True, warning=decoded.warning)
+    if too_deep:
+        note = f"the elements of {name} lie too deep within each other, so its words were read without their structure"
+        text = words_without_tree(decoded.text) + "\n"
+        return Extracted(text=text, markdown=False, title=_title(tree), warning=joined([decoded.warning, note]))
     title = _title(tree)
     denied = interpret({"not": [str(said) for said in tree.xpath("//meta[@name='not']/@content")]}).negatives
     _lift_captions(tree)
-    words = _main_content(tree) or _all_words(tree)
+    words = _main_content(tree) if main_only else whole(tree)
     text, body_end, negatives = with_negatives(_GAPS.sub("\n\n", _ROW_END.sub("", words)).strip() + "\n", denied)
     return Extracted(
         text=text,
@@ -53,17 +67,23 @@ def parse(data: bytes, name: str) -> Extracted:
     )
 
 
-def _tree(page: str, name: str) -> HtmlElement:
+def _tree(page: str, name: str) -> tuple[HtmlElement, bool]:
+    """The page's elements, and whether some were lost because they lie too deep within each other."""
     from lxml import etree, html  # type: ignore[import-untyped]
 
     page = _XML_DECLARATION.sub("", page)
+    if not _TITLE_END.search(page):
+        # A title that is never closed would swallow the page.
+        page = _TITLE.sub(r"\1</title>", page, count=1)
     if not page.strip():
-        return None
+        return None, False
+    parser = html.HTMLParser(no_network=True, huge_tree=False)
     try:
-        return html.document_fromstring(page)
+        tree = html.document_fromstring(page, parser)
     except (etree.LxmlError, ValueError, AssertionError) as error:
         why = f"it is not HTML ({error}); send it as .txt if it is text"
         raise RagstoneError(ErrorCode.UNREADABLE_DOCUMENT, f"{name} cannot be read: {why}") from error
+    return tree, any("Excessive depth" in fault.message for fault in parser.error_log)
 
 
 def _title(tree: HtmlElement) -> str | None:
@@ -89,12 +109,13 @@ def _lift_captions(tree: HtmlElement) -> None:
 
 
 def _main_content(tree: HtmlElement) -> str:
+    """What trafilatura takes for the content; else, or where that is little, all words but the navigation's."""
     import copy
 
     import trafilatura
 
-    # A copy, because the extraction prunes the tree that the fallback may need.
-    return (
+    # A copy, because the extraction prunes the tree that is needed below.
+    found: str = (
         trafilatura.extract(
             copy.deepcopy(tree),
             output_format="markdown",
@@ -106,28 +127,14 @@ def _main_content(tree: HtmlElement) -> str:
         )
         or ""
     )
-
-
-def _all_words(tree: HtmlElement) -> str:
-    """The body's text with a line for each block; headings keep their rank."""
-    from lxml import html
-
-    for element in tree.xpath("|".join(f"//{tag}" for tag in _UNSEEN)):
-        if element.tag != "head":
-            element.drop_tree()
-    pieces: list[str] = []
     body = tree.find("body")
-    root = tree if body is None else body
-    for element in root.iter():
-        tag = element.tag if isinstance(element.tag, str) else ""
-        if tag in _BLOCKS:
-            pieces.append("\n\n" if tag not in ("td", "th") else " ")
-            if re.fullmatch("h[1-6]", tag):
-                pieces.append("#" * int(tag[1]) + " ")
-        if tag and element.text:
-            pieces.append(re.sub(r"\s+", " ", element.text))
-        if element.tail and element is not root:
-            parent = element.getparent()
-            ends = tag in _BLOCKS and not isinstance(parent, html.HtmlComment)
-            pieces.append(("\n\n" if ends else "") + re.sub(r"\s+", " ", element.tail))
-    return "\n".join(line.strip() for line in "".join(pieces).split("\n"))
+    size = len(body.text_content()) if body is not None else 0
+    if len(found) > size * (MAIN_SHARE if size > SHORT_PAGE else SHORT_SHARE):
+        return found
+    for element in tree.xpath("|".join(f"//{tag}" for tag in _NAVIGATION)):
+        # A page may lie in one large form.
+        if element.getparent() is not None and element.find(".//p") is None:
+            element.drop_tree()
+    rest = whole(tree)
+    enough = len(found) > len(rest) * (MAIN_SHARE if len(rest) > SHORT_PAGE else SHORT_SHARE)
+    return found if enough else rest

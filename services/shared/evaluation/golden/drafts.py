@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.shared.contracts.golden import Behaviour, GoldSpan, Question
+from services.shared.contracts.golden import MADE_OF, Behaviour, GoldSpan, Question
 from services.shared.contracts.ids import DocumentId
 
 
@@ -40,8 +40,14 @@ def question_of(draft: Draft) -> Question:
         facts=[list(fact) for fact in draft.facts],
         must_not=list(draft.must_not),
         gold=gold,
-        tags=list(draft.tags),
+        tags=[*draft.tags, *_made_of(draft, gold)],
     )
+
+
+def _made_of(draft: Draft, gold: Sequence[GoldSpan]) -> list[str]:
+    """A question that its own document does not answer repeats words of it all the same, and goes when it goes."""
+    named = {span.document_id for span in gold}
+    return [f"{MADE_OF}{draft.document_id}"] if draft.document_id and draft.document_id not in named else []
 
 
 def question_id(kind: str, text: str) -> str:

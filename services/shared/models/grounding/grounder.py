@@ -1,7 +1,7 @@
 """Pairs of claim and evidence to probabilities: the embedder reads each text once, the shipped weights judge.
 
-The weights were trained on the vectors of one embedder. A process that has another loaded for its index loads that
-one beside it, when the first pair comes.
+The weights were trained on the vectors of one embedder. A process whose indexes have another loads that one beside
+theirs, when the first pair comes.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,11 @@ import numpy as np
 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.grounding import Grounding, Pair
-from services.shared.kit.settings import EmbedderSettings
 from services.shared.models.embedder import Embedder, Pieces
+from services.shared.models.embedders import Embedders, Key
 from services.shared.models.grounding.features import FEATURES, row
 from services.shared.models.grounding.reading import Read, Rows, read, sentence_spans
 from services.shared.models.grounding.runtime import Judge, shipped
-from services.shared.models.loader import LazyEmbedder
 
 NOTHING_SAID = Grounding(supported=0.0, contradicted=0.0)
 """Of a claim or an evidence without words."""
@@ -91,29 +90,26 @@ class Reader:
         return packed
 
 
-def load_grounder(index_embedder: LazyEmbedder) -> Grounder:
-    """The grounder, over the process's embedder where that is the one that it was trained with.
+def load_grounder(embedders: Embedders) -> Grounder:
+    """The grounder, over the model that it was trained with, whatever the indexes are made of.
 
     Raises: RagstoneError (model_unavailable).
     """
     judge = shipped()
-    embedder = index_embedder.get()
-    if embedder.spec.revision != judge.manifest.revision:
-        embedder = _beside(index_embedder.settings, judge)
+    try:
+        embedder = embedders.model(judge.manifest.embedder, judge.manifest.revision)
+    except RagstoneError as error:
+        raise RagstoneError(ErrorCode.MODEL_UNAVAILABLE, f"Claims cannot be checked: {error.detail}") from error
     return Grounder(Reader(embedder), judge)
 
 
-def _beside(settings: EmbedderSettings, judge: Judge) -> Embedder:
-    name = judge.manifest.embedder
-    own = {"embedder": name, "embedder_query_prompt": None, "embedder_document_prompt": None}
-    embedder = LazyEmbedder(settings.model_copy(update=own)).get()
-    if embedder.spec.revision != judge.manifest.revision:
-        raise RagstoneError(
-            ErrorCode.MODEL_UNAVAILABLE,
-            f"Claims cannot be checked: the weights were trained with another revision of {name} than is installed; "
-            "reinstall Ragstone and its models.",
-        )
-    return embedder
+def wanted_model() -> Key | None:
+    """Which model ``load_grounder`` takes; None when the shipped weights are damaged, as ``load_grounder`` says."""
+    try:
+        manifest = shipped().manifest
+    except RagstoneError:
+        return None
+    return manifest.embedder, manifest.revision
 
 
 def _joined(parts: Sequence[tuple[int, Pieces]]) -> Pieces:

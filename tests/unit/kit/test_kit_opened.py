@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from services.retriever.adapters.opened import Opened
+from services.shared.kit.opened import Opened
 
 
 def test_opened_once_however_many_ask() -> None:
@@ -43,3 +43,14 @@ def test_a_failed_opening_is_tried_again() -> None:
     with pytest.raises(OSError, match="no file"):
         opened.get("a", fail)
     assert opened.get("a", lambda: "fine") == "fine"
+
+
+def test_looking_is_no_use_and_what_is_not_kept_is_given_back() -> None:
+    opened: Opened[str, str] = Opened(2)
+    for key in ("a", "b"):
+        opened.get(key, lambda key=key: key + "1")  # type: ignore[misc]
+    assert (opened.look("a"), opened.look("c")) == ("a1", None)
+    opened.get("c", lambda: "c1")
+    assert opened.look("a") is None
+    assert opened.keep({"c", "d"}) == ["b1"]
+    assert opened.values() == ["c1"]

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -13,7 +13,7 @@ class Opened(Generic[K, V]):
     """``get`` opens at first use, once however many threads ask; a failed opening is tried again by the next."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._lock = threading.Lock()
         self._locks: dict[K, threading.Lock] = {}
         self._open: OrderedDict[K, V] = OrderedDict()
@@ -22,6 +22,11 @@ class Opened(Generic[K, V]):
         """Everything that is open now."""
         with self._lock:
             return list(self._open.values())
+
+    def look(self, key: K) -> V | None:
+        """The open thing of this key, None when it is not open; looking at it is no use of it."""
+        with self._lock:
+            return self._open.get(key)
 
     def get(self, key: K, open_it: Callable[[], V]) -> V:
         """The open thing of this key."""
@@ -34,13 +39,15 @@ class Opened(Generic[K, V]):
             with self._lock:
                 if key in self._open:
                     return self._open[key]
-            try:
-                opened = open_it()
-                with self._lock:
-                    self._open[key] = opened
-                    while len(self._open) > self._limit:
-                        self._open.popitem(last=False)
-            finally:
-                with self._lock:
-                    self._locks.pop(key, None)
+            opened = open_it()
+            with self._lock:
+                self._open[key] = opened
+                self._locks.pop(key, None)
+                while len(self._open) > self.limit:
+                    self._open.popitem(last=False)
         return opened
+
+    def keep(self, keys: Collection[K]) -> list[V]:
+        """Let go of everything else; what that was."""
+        with self._lock:
+            return [self._open.pop(key) for key in list(self._open) if key not in keys]
