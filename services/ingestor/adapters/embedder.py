@@ -69,7 +69,10 @@ class ModelEmbedder:
         self._time_up = time_up
 
     def max_tokens(self) -> int:
-        return self._model().spec.max_tokens
+        """What the model reads of a chunk; the prompt that is put before it takes its share."""
+        model = self._model()
+        bare, prompt = model.count_tokens(["", model.spec.document_prompt])
+        return model.spec.max_tokens - (prompt - bare)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._model().count_tokens(texts)

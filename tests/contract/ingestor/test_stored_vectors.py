@@ -1,7 +1,6 @@
 """The reconciler's view of a real Chroma: what is unusable is told apart from what is away."""
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import chromadb
@@ -44,9 +43,9 @@ class Scene:
 
 
 @pytest.fixture
-def scene(site: Site) -> Iterator[Scene]:
+def scene(site: Site) -> Scene:
     row = _index(site.catalog, site)
-    yield Scene(
+    return Scene(
         site.chroma_url,
         row,
         StoredIndex(row.id, row.space_id, row.collection, level=True),
