@@ -81,8 +81,8 @@ def save_version(
 ) -> VersionId:
     """Writes a version and its chunks beside what is live; running it again replaces what it wrote.
 
-    Nothing is written when that version is live already, and nothing of a document that was deleted
-    meanwhile, or after ``revision`` (``publish`` will refuse it anyway). Raises DOCUMENT_NOT_FOUND when it was never submitted.
+    Nothing is written when that version is live already, and nothing of a document that was deleted since, or since
+    ``revision`` (``publish`` will refuse it anyway). Raises DOCUMENT_NOT_FOUND when it was never submitted.
     """
     version = draft.version_id
     this = {"space": space, "document": draft.document_id, "version": version}
@@ -93,8 +93,7 @@ def save_version(
             ErrorCode.DOCUMENT_NOT_FOUND,
             f"document {draft.document_id!r} was never submitted to space {space!r}; submit it first",
         )
-    said = standing.last_revision if revision is None else revision
-    if standing.live_version_id == version or standing.deleted_revision >= said:
+    if standing.live_version_id == version or standing.deleted_revision >= (revision or standing.last_revision):
         return version
     described = {
         "blob_sha256": draft.blob_sha256,
