@@ -45,7 +45,7 @@ class ParseSettings(BaseSettings):
 
     model_config = TABLE
 
-    parse_timeout_s: float = Field(default=60.0, gt=0, description="Longest reading of one document, seconds")
+    parse_timeout_s: float = Field(default=30.0, gt=0, description="Longest reading of one document, seconds")
     parse_memory_bytes: int = Field(
         default=1_000_000_000, ge=50_000_000, description="Memory that the reading of one document may take, bytes"
     )

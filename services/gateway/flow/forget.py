@@ -53,10 +53,13 @@ class ForgetFlow:
         )
         # Last: what the steps before deleted from the catalog stands in its log until then.
         settled = await _tried(self._documents.settle())
-        await self._ring(gone, bodies, request_id)
+        # A Redis that forgot no answers takes no ring either: the reconciler rings when it is back.
+        rings = answers is not None
+        if rings:
+            await self._ring(gone, bodies, request_id)
         done = None not in (blobs, answers, indexes) and bodies is not None and bodies.complete and settled
         cleaned = bool(done) and bool(await _tried(self._documents.cleaned(gone.cleanup_job)))
-        if not cleaned:
+        if rings and not cleaned:
             await self._bell.ring(CLEANUPS, [gone.cleanup_job], request_id)
         return _receipt(gone, blobs or 0, answers or 0, indexes, cleaned=cleaned)
 

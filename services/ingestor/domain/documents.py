@@ -42,7 +42,9 @@ class Incoming:
     @property
     def name(self) -> str:
         """What a person calls it in a reason."""
-        return self.filename or self.document_id
+        own = self.document_id.rsplit("/", 1)[-1]
+        # An underscore is put before a name that Windows reserves for a device; its owner knows it without.
+        return own if self.filename == f"_{own}" else self.filename or self.document_id
 
 
 @dataclass(frozen=True)

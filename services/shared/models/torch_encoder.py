@@ -10,11 +10,17 @@ from services.shared.models.embedder import ModelSpec, Pieces, Vectors
 from services.shared.models.source import unavailable
 
 if TYPE_CHECKING:
+    import torch
     from sentence_transformers import SentenceTransformer
 
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 """What models call the prompt of their documents. sentence-transformers would take an empty ``document``, which it
 adds to every model by itself, before a ``passage`` that the model does name."""
+
+LENGTH_STEP = 16
+"""Batches are padded to multiples of this many tokens. oneDNN keeps what it prepared for each shape that it met: with
+every length on its own a worker grew from 690 to 1,140 MB over 2,000 texts and went on, so it stays at 615 MB and is
+a sixth quicker."""
 
 _one_load = threading.Lock()
 """While a model loads, the library changes torch's default type for every thread of the process."""
@@ -39,7 +45,7 @@ class TorchEncoder:
 
         with torch.inference_mode():
             with self._one_setting:
-                features = self._model.preprocess(list(texts), prompt=prompt or None)
+                features = self._padded(self._model.preprocess(list(texts), prompt=prompt or None))
             pooled = self._model.forward(features)["sentence_embedding"].float()
             vectors: Vectors = torch.nn.functional.normalize(pooled, dim=1).numpy()
         return vectors
@@ -61,6 +67,21 @@ class TorchEncoder:
             rows: Vectors = vectors[0].float().numpy()[own]
             found.append(Pieces([encoded.offsets[place] for place in own], [encoded.ids[place] for place in own], rows))
         return found
+
+    def _padded(self, features: "dict[str, torch.Tensor]") -> "dict[str, torch.Tensor]":
+        """The batch with a length that others have as well; what is added is masked out."""
+        import torch
+
+        length = features["input_ids"].shape[1]
+        most = self._model.max_seq_length or length
+        more = min(-length % LENGTH_STEP, max(0, most - length))
+        fill = {"input_ids": self._model.tokenizer.pad_token_id or 0, "attention_mask": 0, "token_type_ids": 0}
+        wider = {
+            name: torch.nn.functional.pad(features[name], (0, more), value=value)
+            for name, value in fill.items()
+            if more and name in features
+        }
+        return features | wider
 
     def lengths(self, texts: Sequence[str], prompt: str) -> list[int]:
         """In tokens, not cut."""

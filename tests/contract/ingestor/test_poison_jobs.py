@@ -36,7 +36,7 @@ def test_poison_fails_alone_and_ends_for_good(site: Site) -> None:
         assert {job.state for job in failed} == {JobState.FAILED}
         assert {job.attempts for job in failed} == {1}, "a file's own failure is not tried again"
         reasons = [job.reason or "" for job in failed]
-        assert "kills.txt cannot be read: the process that read it died (SIGKILL)" in reasons[0]
+        assert "kills.txt cannot be read: the program that reads it broke off on this file (SIGKILL)" in reasons[0]
         assert "hangs.txt cannot be read: reading it took longer than 3 seconds" in reasons[1]
         assert "eats.txt cannot be read: reading it takes more than" in reasons[2]
         assert {one.pid for one in psutil.Process(worker.pid).children()} == of_worker, "no worker process died"

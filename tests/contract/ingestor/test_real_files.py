@@ -1,5 +1,6 @@
 """Real files of every kind, some broken or locked, are read or refused as their list says."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ REAL_FILES = Path(__file__).parents[4] / "shared" / "data" / "files"
 ROWS = expectations(REAL_FILES / "files.jsonl")
 PLACES = {"pdf": "page ", "pptx": "slide ", "xlsx": "sheet ", "csv": "row ", "ipynb": "cell ", "epub": "chapter "}
 """How the places of a kind begin."""
+
+MARKED_UP = ("html", "epub", "eml", "docx")
 
 without_data = pytest.mark.skipif(not ROWS, reason="the sample files are not beside this checkout")
 
@@ -43,6 +46,14 @@ def test_a_real_file_names_its_places(parsers: FileParsers, row: dict[str, Any])
     assert (place_of(places, at, at + 1) or "").startswith(PLACES[row["kind"]])
     assert [place.start for place in places] == sorted({place.start for place in places})
     assert all(place.start < len(outcome.text) for place in places)
+
+
+@without_data
+@pytest.mark.parametrize("row", [row for row in ROWS if row["kind"] in MARKED_UP], ids=lambda row: row["file"])
+def test_no_raw_tag_is_left(parsers: FileParsers, row: dict[str, Any]) -> None:
+    outcome = outcome_of(parsers, REAL_FILES, row)
+    words = re.sub(r"^```.*?^```|`[^`\n]*`", "", outcome.text, flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"</?[A-Za-z][^<>@]*>", words) == [], "an address in angle brackets is no tag"
 
 
 @without_data

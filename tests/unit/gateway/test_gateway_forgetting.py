@@ -66,7 +66,8 @@ async def test_what_does_not_answer_is_left_to_the_clean_up_job(away: str) -> No
     world.documents.taken = away == "taken"
     receipt = await deleted(world)
     assert receipt["cleanup_job"] == "c0"
-    assert world.bell.rung == [(Queue.INGEST, "c0")]
+    # Without Redis nobody can be rung for, and waiting for that would only hold the deletion up.
+    assert world.bell.rung == ([] if away == "answers" else [(Queue.INGEST, "c0")])
     assert receipt["vectors"] == (0 if away == "indexes" else 3)
     assert receipt["cached_answers"] == (0 if away == "answers" else 2)
     assert receipt["blobs"] == 1, "what can be done is done"

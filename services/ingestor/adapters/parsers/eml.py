@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
+from email.policy import EmailPolicy
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from itertools import islice
+from typing import Any, TypeVar, cast
 
 from services.ingestor.adapters.parsers import html
 from services.ingestor.adapters.parsers.decode import decode
@@ -23,6 +24,9 @@ PARTS_MAX = 2_000
 HEADER_MAX = 500
 """Characters of a header that are kept: a mail to a whole company names all of it."""
 
+HEADER_READ = 5_000
+"""Characters of a header that are read at all."""
+
 BODY = "message"
 """The place of a mail's own words."""
 
@@ -33,6 +37,8 @@ ReadAttachment = Callable[[bytes, str, str], Extracted]
 
 _HEADERS = ("From", "To", "Cc", "Date")
 _KNOWN = frozenset({"from", "to", "subject", "date", "received", "message-id", "mime-version", "return-path"})
+_BOUNDARY = re.compile(rb"""boundary\s*=\s*"?([^"\r\n;]{1,200})""", re.IGNORECASE)
+_DASHES = re.compile(rb"^--([^\r\n]{0,210})", re.MULTILINE)
 _PATH = re.compile(r".*[\\/]")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/=]*+[ \t]*+[\r\n]++)*+[A-Za-z0-9+/=]*+\s*+")
 _TEXTS = ("text/plain", "text/html")
@@ -51,7 +57,8 @@ class _Parts:
 def parse(data: bytes, name: str, read: ReadAttachment) -> Extracted:
     """The mail's text. What cannot be read of it is left out with a warning; its other parts are unharmed."""
     # Programs put a line of their own above the headers when they keep mails in one file.
-    mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(data.lstrip(b"\r\n"))
+    data = _with_few_parts(data.lstrip(b"\r\n"))
+    mail = cast(EmailMessage, BytesParser(EmailMessage, policy=_ShortHeaders()).parsebytes(data))
     if not _KNOWN & {key.lower() for key in mail.keys()}:  # noqa: SIM118
         raise unreadable(name, "it has no headers of an e-mail; send it under its real extension")
     parts, warnings = _Parts(), []
@@ -72,6 +79,24 @@ def parse(data: bytes, name: str, read: ReadAttachment) -> Extracted:
     return Extracted(
         text=out.text, markdown=True, title=subject[:TITLE_MAX] or None, warning=joined(warnings), places=out.places
     )
+
+
+class _ShortHeaders(EmailPolicy):
+    """Reads the beginning of a header: the library's time grows with the square of its length."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        return super().header_fetch_parse(name, value[:HEADER_READ])
+
+
+def _with_few_parts(data: bytes) -> bytes:
+    """The mail up to the part that would be one too many; the library makes objects of all that it is given."""
+    boundaries = {found[1].strip() for found in islice(_BOUNDARY.finditer(data), PARTS_MAX)}
+    seen = 0
+    for line in _DASHES.finditer(data):
+        seen += line[1].rstrip() in boundaries
+        if seen > PARTS_MAX + 1:
+            return data[: line.start()]
+    return data
 
 
 def _sort(mail: EmailMessage, parts: _Parts) -> None:

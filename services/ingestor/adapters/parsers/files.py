@@ -91,6 +91,9 @@ class FileParsers:
             extracted = eml.parse(data, name, self._attachment) if kind is FileKind.EML else PARSERS[kind](data, name)
         except (RagstoneError, self._passing):
             raise
+        except RecursionError as error:
+            why = "its parts lie deeper within each other than a document's do; send them one by one"
+            raise RagstoneError(ErrorCode.UNREADABLE_DOCUMENT, f"{name} cannot be read: {why}") from error
         # Whatever a library does with a hostile file, it is that file's failure and nobody else's.
         except Exception as error:
             # Messages and names may hold the document's words, which a log must not keep.

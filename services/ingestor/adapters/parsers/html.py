@@ -3,6 +3,7 @@
 import re
 
 from services.ingestor.adapters.parsers.decode import decode
+from services.ingestor.adapters.parsers.html_bounds import flatten_raised_letters, with_few_attributes
 from services.ingestor.adapters.parsers.html_whole import HtmlElement, whole, words_without_tree
 from services.ingestor.domain.documents import Extracted
 from services.ingestor.domain.front_matter import interpret, with_negatives
@@ -24,6 +25,10 @@ MAIN_SHARE = 0.25
 SHORT_PAGE = 1_000
 SHORT_SHARE = 0.8
 """In a page of so few characters it is hard to tell content from the rest, and little may be lost."""
+
+ELEMENTS_MAX = 30_000
+"""Elements of a page above which all its words are kept: telling content from the rest would take too long. The
+longest articles have half of it."""
 
 _NAVIGATION = ("nav", "footer", "aside", "form", "button", "select")
 
@@ -54,6 +59,7 @@ def _read(data: bytes, name: str, declared: str | None, *, main_only: bool) -> E
     title = _title(tree)
     denied = interpret({"not": [str(said) for said in tree.xpath("//meta[@name='not']/@content")]}).negatives
     _lift_captions(tree)
+    flatten_raised_letters(tree)
     words = _main_content(tree) if main_only else whole(tree)
     text, body_end, negatives = with_negatives(_GAPS.sub("\n\n", _ROW_END.sub("", words)).strip() + "\n", denied)
     return Extracted(
@@ -71,7 +77,7 @@ def _tree(page: str, name: str) -> tuple[HtmlElement, bool]:
     """The page's elements, and whether some were lost because they lie too deep within each other."""
     from lxml import etree, html  # type: ignore[import-untyped]
 
-    page = _XML_DECLARATION.sub("", page)
+    page = with_few_attributes(_XML_DECLARATION.sub("", page))
     if not _TITLE_END.search(page):
         # A title that is never closed would swallow the page.
         page = _TITLE.sub(r"\1</title>", page, count=1)
@@ -110,23 +116,7 @@ def _lift_captions(tree: HtmlElement) -> None:
 
 def _main_content(tree: HtmlElement) -> str:
     """What trafilatura takes for the content; else, or where that is little, all words but the navigation's."""
-    import copy
-
-    import trafilatura
-
-    # A copy, because the extraction prunes the tree that is needed below.
-    found: str = (
-        trafilatura.extract(
-            copy.deepcopy(tree),
-            output_format="markdown",
-            include_formatting=True,
-            include_tables=True,
-            include_comments=False,
-            include_links=False,
-            favor_recall=True,
-        )
-        or ""
-    )
+    found = _article(tree) if tree.xpath("count(//*)") <= ELEMENTS_MAX else ""
     body = tree.find("body")
     size = len(body.text_content()) if body is not None else 0
     if len(found) > size * (MAIN_SHARE if size > SHORT_PAGE else SHORT_SHARE):
@@ -138,3 +128,21 @@ def _main_content(tree: HtmlElement) -> str:
     rest = whole(tree)
     enough = len(found) > len(rest) * (MAIN_SHARE if len(rest) > SHORT_PAGE else SHORT_SHARE)
     return found if enough else rest
+
+
+def _article(tree: HtmlElement) -> str:
+    import copy
+
+    import trafilatura
+
+    # A copy, because the extraction prunes the tree that is still needed.
+    found: str | None = trafilatura.extract(
+        copy.deepcopy(tree),
+        output_format="markdown",
+        include_formatting=True,
+        include_tables=True,
+        include_comments=False,
+        include_links=False,
+        favor_recall=True,
+    )
+    return found or ""

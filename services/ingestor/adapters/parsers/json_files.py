@@ -11,6 +11,9 @@ from services.ingestor.domain.json_text import extract
 from services.ingestor.domain.stretches import joined
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 
+DIGITS_MAX = 4_000
+"""Digits of a number; Python refuses to make one of more than 4,300."""
+
 
 def parse_json(data: bytes, name: str) -> Extracted:
     """One JSON value. Raises UNREADABLE_DOCUMENT with the place where it stops being JSON."""
@@ -76,13 +79,18 @@ def _loads(text: str) -> tuple[Any, list[str]]:
                 repeated.append(key)
         return found
 
-    value = json.loads(text, object_pairs_hook=every_value, parse_constant=str)
+    value = json.loads(text, object_pairs_hook=every_value, parse_constant=str, parse_int=_whole_number)
     # A lone surrogate written as an escape is valid JSON but no text: it could be stored nowhere.
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError("half of a surrogate pair") from error
     return value, repeated
+
+
+def _whole_number(digits: str) -> int | str:
+    """The number; one of more digits than Python counts with keeps them as text."""
+    return int(digits) if len(digits) <= DIGITS_MAX else digits
 
 
 def _repetition(name: str, repeated: list[str]) -> str | None:

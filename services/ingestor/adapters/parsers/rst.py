@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 LINE_MAX = 10_000
 """Characters of a line, above which the text is read as plain."""
 
+SOURCE_MAX = 250_000
+"""Characters of a text, above which it is read as plain: docutils takes up to 30 s for a million."""
+
+INSERTED_MAX = 2_000_000
+"""Characters that substitutions may come to, all together."""
+
 KEPT = 0.5
 """Share of the letters that must come out; docutils leaves out what it takes for a fault."""
 
@@ -35,6 +41,7 @@ _SETTINGS = {
     "line_length_limit": LINE_MAX,
 }
 _DIRECTIVE = re.compile(r"\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?(?P<name>[\w:.+-]+)::[ \t]*(?P<argument>[^\n]*)\n?")
+_REPLACEMENT = re.compile(r"^\.\.[ \t]+\|[^|\n]+\|[^\n]*(?:\n[ \t]+[^\n]+)*", re.MULTILINE)
 _OPTION = re.compile(r"[ \t]*:[\w-]+:(?:[ \t][^\n]*)?\n|[ \t]*\n")
 _ARGUMENT_REST = re.compile(r"(?:[ \t]+[^\s:][^\n]*\n)+(?=[ \t]*\n|[ \t]*:[\w-]+:|\Z)")
 
@@ -44,6 +51,13 @@ def parse(data: bytes, name: str) -> Extracted:
     from services.ingestor.adapters.parsers.rst_markdown import markdown_of
 
     decoded = decode(data, name)
+    if len(decoded.text) > SOURCE_MAX:
+        note = f"{name} is longer than {SOURCE_MAX:,} characters and was read as plain text; split it to keep more"
+        return Extracted(text=decoded.text, markdown=False, warning=joined([decoded.warning, note]))
+    longest = max((len(found[0]) for found in _REPLACEMENT.finditer(decoded.text)), default=0)
+    if longest * decoded.text.count("|") // 2 > INSERTED_MAX:
+        note = f"{name} repeats itself by substitutions more than a document does, and was read as plain text"
+        return Extracted(text=decoded.text, markdown=False, warning=joined([decoded.warning, note]))
     try:
         text = markdown_of(document(decoded.text), _unknown).strip() + "\n"
     # The library has its own errors, and those of whatever a strange text made it stumble over.

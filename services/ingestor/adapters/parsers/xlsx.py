@@ -34,6 +34,11 @@ def parse(data: bytes, name: str) -> Extracted:
         return _extracted(data, name, formats)
     except CalamineError as error:
         raise unreadable(name, f"it is no whole Excel workbook ({str(error)[:150]}); is it damaged?") from error
+    except BaseException as error:
+        # A library in Rust that breaks off raises what is no Exception, and has no public name.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise unreadable(name, "it is no whole Excel workbook; open it in a spreadsheet program and save it") from error
 
 
 def _extracted(data: bytes, name: str, formats: Formats) -> Extracted:

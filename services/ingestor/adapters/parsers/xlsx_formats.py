@@ -14,7 +14,7 @@ row and column would ask for 500 GB."""
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LINKS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_CELL = re.compile(r"([A-Z]{1,3})[0-9]{1,7}")
+_CELL = re.compile(r"([A-Z]{1,20})[0-9]{1,20}")
 
 WORKBOOK = "xl/workbook.xml"
 

@@ -1,12 +1,16 @@
 """XML inside zip-like files, by lxml: nothing is fetched, and entities are neither expanded nor allowed."""
 
 import posixpath
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+
+_LIMITS = re.compile(r"XML_PARSE_HUGE|amplification|xcessive depth|too long|entity loop|Entity.{0,40}too|Huge input")
+"""What the reader says of a file that passes one of its limits."""
 
 XmlElement: TypeAlias = Any
 """lxml.etree's; lxml has no types of its own."""
@@ -61,7 +65,17 @@ def target(base: str, href: str) -> str:
 
 
 def _no_xml(name: str, error: Exception) -> RagstoneError:
-    return unreadable(name, f"a part of it is no XML ({str(error)[:150]}); is it damaged?")
+    """Why a part was not read. The reader's own words name its constants, so its limits are said here."""
+    said = str(error)
+    if _LIMITS.search(said):
+        why = (
+            "a part of it nests or expands more than a document does, so it was not read; "
+            "save it anew with less within each other, or as PDF"
+        )
+        return unreadable(name, why)
+    line = getattr(error, "lineno", None)
+    where = f" (line {line})" if line else ""
+    return unreadable(name, f"a part of it is damaged{where}; save it anew from the program that made it")
 
 
 def unreadable(name: str, why: str) -> RagstoneError:

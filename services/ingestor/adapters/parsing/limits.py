@@ -28,7 +28,7 @@ class ParseLimits:
 
     document_bytes: int = 20_000_000
     text_bytes: int = 50_000_000
-    seconds: float = 60.0
+    seconds: float = 30.0
     memory_bytes: int = 1_000_000_000
     documents: int = 5_000
     archives: ArchiveLimits = field(default_factory=ArchiveLimits)

@@ -4,6 +4,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,6 +20,9 @@ SAID_BYTES = 2_000
 """So much of the end of what a library printed is kept."""
 
 START_S = 60.0
+ENDS_IN_S = 1.0
+"""Between the end of a process's pipes and its own."""
+
 _PASSED_ON = (
     *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"),
     *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
@@ -30,11 +34,15 @@ _CHILD_ONLY = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_AREN
 
 
 class ChildDied(Exception):
-    """The process ended, or answered nonsense and was ended, before it had answered. ``by`` is the signal, if any."""
+    """The process ended, or answered nonsense and was ended, before it had answered.
 
-    def __init__(self, by: signal.Signals | None) -> None:
+    ``by`` is the signal, if any; ``peak_bytes`` is the most memory that it had in use, 0 where that is not told.
+    """
+
+    def __init__(self, by: signal.Signals | None, peak_bytes: int = 0) -> None:
         super().__init__(by.name if by else "without a signal")
         self.by = by
+        self.peak_bytes = peak_bytes
 
 
 class TooSlow(Exception):
@@ -174,8 +182,12 @@ class ChildProcess:
     def _died(self) -> ChildDied:
         """How it ended, which is told a moment after its pipes are closed."""
         self._listen()
-        try:
-            code = self._process.wait(1.0)
-        except subprocess.TimeoutExpired:
-            return ChildDied(None)
-        return ChildDied(signal.Signals(-code) if code < 0 else None)
+        until = time.monotonic() + ENDS_IN_S
+        while time.monotonic() < until:
+            pid, status, used = os.wait4(self._process.pid, os.WNOHANG)
+            if pid:
+                code = self._process.returncode = os.waitstatus_to_exitcode(status)
+                peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+                return ChildDied(signal.Signals(-code) if code < 0 else None, peak)
+            time.sleep(0.01)
+        return ChildDied(None)

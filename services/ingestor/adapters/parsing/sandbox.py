@@ -21,6 +21,13 @@ log = get_logger(__name__)
 READER = (sys.executable, "-m", "services.ingestor.adapters.parsing.child")
 """The command that reads files; it is given this process's id and the limits."""
 
+NEARLY_ALL = 0.7
+"""Share of the memory allowed for a document above which a reader that died had too little. What is limited is address
+space, of which not all is in use."""
+
+HUNGRY = 20_000
+"""Bytes of memory for each byte of a file, above which more memory would not help: the heaviest kind takes hundreds."""
+
 
 class _Mine:
     """What must not be shared over a fork."""
@@ -102,11 +109,7 @@ class SandboxedParsers:
             # of memory, or somebody killed it.
             if again and (not fresh or death.by == signal.SIGKILL):
                 return self._asked(mine, incoming, data, again=False)
-            why = (
-                f"the process that read it died ({death}), perhaps because that took more than "
-                f"{limits.memory_bytes:,} bytes of memory"
-            )
-            raise _unreadable(incoming, why, "RAGSTONE_PARSE_MEMORY_BYTES") from death
+            raise _deadly(incoming, death, limits.memory_bytes) from death
         _tell(incoming, child)
         grown = header.get("grown")
         worn = "memory" in header or not isinstance(grown, int) or grown > limits.memory_bytes // 2
@@ -129,8 +132,7 @@ class SandboxedParsers:
 
     def _understood(self, incoming: Incoming, header: frames.Header, text: str) -> Extracted:
         if "memory" in header:
-            why = f"reading it takes more than {self._limits.memory_bytes:,} bytes of memory"
-            raise _unreadable(incoming, why, "RAGSTONE_PARSE_MEMORY_BYTES")
+            raise _too_hungry(incoming, self._limits.memory_bytes)
         try:
             if "code" in header:
                 raise RagstoneError(ErrorCode(header["code"]), str(header["detail"]))
@@ -145,6 +147,23 @@ def _tell(incoming: Incoming, child: ChildProcess) -> None:
         log.debug("parser_said", document_id=incoming.document_id, said=said)
 
 
+def _deadly(incoming: Incoming, death: ChildDied, memory_bytes: int) -> RagstoneError:
+    """What a file did to its reader. Memory is named only where the reader really had used most of it."""
+    if death.peak_bytes > NEARLY_ALL * memory_bytes:
+        return _too_hungry(incoming, memory_bytes)
+    why = f"the program that reads it broke off on this file ({death}); it is damaged or made to break readers"
+    return _unreadable(incoming, why, None)
+
+
+def _too_hungry(incoming: Incoming, memory_bytes: int) -> RagstoneError:
+    """A small file that takes that much is not helped by more memory."""
+    why = f"reading it takes more than {memory_bytes:,} bytes of memory"
+    if incoming.size_bytes * HUNGRY < memory_bytes:
+        small = f"{why}; with its {incoming.size_bytes:,} bytes it is damaged or made to break readers"
+        return _unreadable(incoming, small, None)
+    return _unreadable(incoming, why, "RAGSTONE_PARSE_MEMORY_BYTES")
+
+
 def _unreadable(incoming: Incoming, why: str, setting: str | None) -> RagstoneError:
-    what_to_do = f"split it, or raise {setting}" if setting else "save it anew and send it again"
+    what_to_do = f"split it, or raise {setting}" if setting else "save it anew from the program that made it"
     return RagstoneError(ErrorCode.UNREADABLE_DOCUMENT, f"{incoming.name} cannot be read: {why}; {what_to_do}")
