@@ -200,6 +200,10 @@ class CatalogLedger:
         with self._catalog.read() as tx:
             return jobs.waits(tx, Queue.INGEST)
 
+    def fresh_waits(self) -> bool:
+        with self._catalog.read() as tx:
+            return jobs.fresh_waits(tx)
+
     def anything_waits(self) -> bool:
         with self._catalog.read() as tx:
             return jobs.waits(tx, Queue.INGEST) or jobs.waits(tx, Queue.INDEX)

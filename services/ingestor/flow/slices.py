@@ -21,6 +21,10 @@ SHARE_OF_LIMIT = 0.5
 """Of a task's time limit, after which long work makes way even if nobody waits."""
 
 
+LEAST_S = 2.0
+"""So long at least, so that a document that waits all the time does not make the work go round in circles."""
+
+
 class TimeSlice:
     """How long one piece of long work may go on."""
 
@@ -30,12 +34,14 @@ class TimeSlice:
 
     @property
     def over(self) -> bool:
-        """Somebody waits and the slice is over, or the task's limit comes near."""
+        """A document that nobody began waits, or anybody waits and the slice is over, or the task's limit comes near."""
         worked = self._tools.clock() - self._began
-        rules = self._tools.rules
+        rules, ledger = self._tools.rules, self._tools.ledger
         if worked > rules.time_limit_s * SHARE_OF_LIMIT:
             return True
-        return worked > rules.time_slice_s and self._tools.ledger.anything_waits()
+        if worked > min(LEAST_S, rules.time_slice_s) and ledger.fresh_waits():
+            return True
+        return worked > rules.time_slice_s and ledger.anything_waits()
 
 
 class Pace:

@@ -138,6 +138,9 @@ class Ledger(Protocol):
     def documents_wait(self) -> bool:
         """Does any document wait for a worker?"""
 
+    def fresh_waits(self) -> bool:
+        """Does a document wait that nobody began?"""
+
     def anything_waits(self) -> bool:
         """Does any job of any kind wait for a worker?"""
 

@@ -72,6 +72,12 @@ def claim(
     return [jobs[id] for id in taken]
 
 
+def fresh_waits(tx: Connection) -> bool:
+    """Does a document of any space wait that nobody began?"""
+    waiting = select(_j.id).where(_j.state == JobState.QUEUED, _j.kind == JobKind.DOCUMENT, _FRESH)
+    return tx.execute(waiting.limit(1)).first() is not None
+
+
 def heartbeat(tx: Connection, job_ids: Iterable[JobId], owner: str, lease_s: float, now: datetime) -> set[JobId]:
     """Renews the leases; the jobs that are still the owner's and not asked to cancel. Others must be stopped."""
     rows = tx.execute(

@@ -196,6 +196,9 @@ class FakeCatalog:
     def documents_wait(self) -> bool:
         return any(self.states[id] is JobState.QUEUED and job.queue is Queue.INGEST for id, job in self.jobs.items())
 
+    def fresh_waits(self) -> bool:
+        return bool(self._fresh())
+
     def anything_waits(self) -> bool:
         return JobState.QUEUED in self.states.values()
 

@@ -18,6 +18,9 @@ _BLOCKS = frozenset(
 _TIGHT = frozenset({"li", "dt", "dd", "tr", "option"})
 """Blocks that begin a line and not a paragraph."""
 
+CELLS_MAX = 1_000_000
+"""Cells of a table, all rows as wide as its widest; a larger one is read as lines."""
+
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "svg", "iframe", "object", "math"})
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]+")
@@ -131,7 +134,8 @@ def _data_table(table: HtmlElement) -> list[list[str]]:
             rows.append(cells)
     wide = max((len(cells) for cells in rows), default=0)
     filled = [sum(1 for cell in cells if cell) for cells in rows]
-    return rows if wide > 1 and sum(1 for count in filled if count > 1) > 1 else []
+    data = wide > 1 and sum(1 for count in filled if count > 1) > 1
+    return rows if data and wide * len(rows) <= CELLS_MAX else []
 
 
 def _pipe_table(rows: list[list[str]]) -> str:
