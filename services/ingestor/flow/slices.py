@@ -34,7 +34,7 @@ class TimeSlice:
 
     @property
     def over(self) -> bool:
-        """A document that nobody began waits, or anybody waits and the slice is over, or the task's limit comes near."""
+        """A document waits that nobody began, or anybody and the slice is over, or the task's limit comes near."""
         worked = self._tools.clock() - self._began
         rules, ledger = self._tools.rules, self._tools.ledger
         if worked > rules.time_limit_s * SHARE_OF_LIMIT:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from services.ingestor.flow.slices import LEAST_S
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import JobId
 from services.shared.contracts.jobs import JobState
@@ -74,6 +75,22 @@ def test_it_makes_way_after_its_time_slice_for_a_small_one_and_does_nothing_twic
     assert live is not None
     # One batch of the small one; each chunk of the large one once, in batches of two.
     assert world.embedder.batches == 1 + (len(live.chunks) + 1) // 2
+
+
+def test_it_makes_way_within_seconds_for_one_that_nobody_began() -> None:
+    world = _world(time_slice_s=60)
+    large = world.send("beds", LONG)
+    small: list[JobId] = []
+
+    def time_passes() -> None:
+        world.clock.now += 1
+        if not small:
+            small.append(world.send("small", "A small text."))
+
+    world.embedder.after_batch = time_passes
+    world.worker.answer(large)
+    assert world.state(large) == JobState.QUEUED
+    assert LEAST_S < world.clock.now < 3 * LEAST_S
 
 
 def test_nobody_waits_and_it_goes_on_until_the_limit_of_the_task_comes_near() -> None:
