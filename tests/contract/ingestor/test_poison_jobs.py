@@ -6,6 +6,7 @@ import psutil
 import pytest
 
 from services.shared.contracts.jobs import JobState
+from tests.contract.ingestor.poisoned_reading import gone, until
 from tests.contract.ingestor.site import Site
 
 pytestmark = pytest.mark.slow
@@ -48,4 +49,4 @@ def test_poison_fails_alone_and_ends_for_good(site: Site) -> None:
     log = site.logs()
     assert log.count("parser_died") == 2, "tried once more, as SIGKILL may have been meant for another"
     assert log.count("parser_too_slow") == 1
-    assert not any(psutil.pid_exists(pid) for pid in readers)
+    until(lambda: all(gone(pid) for pid in readers))

@@ -1,10 +1,10 @@
 """A worker's end of the pipes to one process that reads files."""
 
 import os
+import resource
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,8 +20,8 @@ SAID_BYTES = 2_000
 """So much of the end of what a library printed is kept."""
 
 START_S = 60.0
-ENDS_IN_S = 1.0
-"""Between the end of a process's pipes and its own."""
+LOOK_S = 0.1
+"""Between two looks at the memory of a process that reads."""
 
 _PASSED_ON = (
     *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"),
@@ -36,7 +36,7 @@ _CHILD_ONLY = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_AREN
 class ChildDied(Exception):
     """The process ended, or answered nonsense and was ended, before it had answered.
 
-    ``by`` is the signal, if any; ``peak_bytes`` is the most memory that it had in use, 0 where that is not told.
+    ``by`` is the signal, if any; ``peak_bytes`` is the most memory that it was seen to use, 0 where that is not told.
     """
 
     def __init__(self, by: signal.Signals | None, peak_bytes: int = 0) -> None:
@@ -72,6 +72,7 @@ class ChildProcess:
         for pipe in self._pipes:
             os.set_blocking(pipe.fileno(), False)
         self._said = b""
+        self._peak_bytes = 0
         self.documents = 0
         self.in_step = True
         """False from a question on until its whole answer is here: whatever interrupts that leaves a useless child."""
@@ -117,6 +118,7 @@ class ChildProcess:
 
     def _exchange(self, out: list[memoryview], limit_s: float, longest: int) -> tuple[frames.Header, str]:
         self.in_step = False
+        self._peak_bytes = 0
         until = time.monotonic() + limit_s
         arriving = frames.Arriving(longest)
         with selectors.PollSelector() as waiting:
@@ -128,7 +130,8 @@ class ChildProcess:
                 left = until - time.monotonic()
                 if left <= 0:
                     raise TooSlow
-                ready = {key.fd for key, _ in waiting.select(left)}
+                ready = {key.fd for key, _ in waiting.select(min(left, LOOK_S))}
+                self._look()
                 if self._prints in ready and not self._listen():
                     waiting.unregister(self._prints)
                 if self._asked in ready and not self._write(out):
@@ -182,12 +185,16 @@ class ChildProcess:
     def _died(self) -> ChildDied:
         """How it ended, which is told a moment after its pipes are closed."""
         self._listen()
-        until = time.monotonic() + ENDS_IN_S
-        while time.monotonic() < until:
-            pid, status, used = os.wait4(self._process.pid, os.WNOHANG)
-            if pid:
-                code = self._process.returncode = os.waitstatus_to_exitcode(status)
-                peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-                return ChildDied(signal.Signals(-code) if code < 0 else None, peak)
-            time.sleep(0.01)
-        return ChildDied(None)
+        try:
+            code = self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return ChildDied(None)
+        return ChildDied(signal.Signals(-code) if code < 0 else None, self._peak_bytes)
+
+    def _look(self) -> None:
+        """How much memory it has in use now. What the kernel tells at its end counts this process's memory too."""
+        try:
+            with open(f"/proc/{self._process.pid}/statm", encoding="ascii") as told:
+                self._peak_bytes = max(self._peak_bytes, int(told.read().split()[1]) * resource.getpagesize())
+        except (OSError, IndexError, ValueError):
+            return

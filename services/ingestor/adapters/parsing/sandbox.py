@@ -21,7 +21,7 @@ log = get_logger(__name__)
 READER = (sys.executable, "-m", "services.ingestor.adapters.parsing.child")
 """The command that reads files; it is given this process's id and the limits."""
 
-NEARLY_ALL = 0.7
+NEARLY_ALL = 0.6
 """Share of the memory allowed for a document above which a reader that died had too little. What is limited is address
 space, of which not all is in use."""
 
