@@ -24,11 +24,14 @@ _COMMANDS = [
 ]
 
 
-def as_commands(detail: str) -> str:
-    """What the gateway says, with the command in place of each door that has one."""
+_OURS = re.compile(r"(`ragstone [^`]+)`")
+
+
+def as_commands(detail: str, where: str = "") -> str:
+    """What the gateway says, with the command in place of each door that has one; ``where`` ends each command."""
     for door, command in _COMMANDS:
         detail = door.sub(command, detail)
-    return detail
+    return _OURS.sub(lambda found: f"{found[1]}{where}`", detail)
 
 
 def step(name: str, *, slashes: bool = False) -> str:

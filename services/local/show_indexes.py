@@ -12,7 +12,7 @@ _STYLES = {IndexPhase.SERVING: "green", IndexPhase.FAILED: "red", IndexPhase.RET
 _GOLDEN = {"own": "of the approved golden set", "made": "made of the content"}
 
 
-def indexes(console: Console, found: IndexList) -> None:
+def indexes(console: Console, found: IndexList, where: str) -> None:
     """A line an index, and below what is to be said of each."""
     if not found.items:
         console.print(f"{NONE} The first one is made with {found.configured}.", markup=False, highlight=False)
@@ -24,14 +24,14 @@ def indexes(console: Console, found: IndexList) -> None:
         table.add_row(*(Text(cell, style=_STYLES.get(one.state, "")) for cell in _cells(one)))
     console.print(table)
     for one in found.items:
-        _notes(console, one)
+        _notes(console, one, where)
 
 
 def built(console: Console, one: Index, where: str) -> None:
     """What came out of building one, and how to go on."""
     vectors = f"{one.vectors} vectors of width {one.embedder.dimension or 0}"
     console.print(Text(f"Index {one.id} ({one.embedder.name}): {vectors}, {one.state}", style="bold"))
-    _notes(console, one)
+    _notes(console, one, where)
     if one.state is IndexPhase.READY:
         force = " --force" if one.comparison is None or one.comparison.worse else ""
         console.print(Text(f"`ragstone indexes promote {one.id}{force}{where}` lets it serve."), soft_wrap=True)
@@ -46,12 +46,12 @@ def switched(console: Console, one: Index, where: str) -> None:
         said = f"Index {one.id} does not serve yet. `ragstone indexes{where}` shows when it does."
         console.print(Text(said, style="yellow"), soft_wrap=True)
     if one.reason:
-        console.print(Text(as_commands(one.reason), style="yellow"), soft_wrap=True)
+        console.print(Text(as_commands(one.reason, where), style="yellow"), soft_wrap=True)
 
 
 def comparison(one: IndexComparison) -> str:
     """The figures in a sentence."""
-    word = "finds less than" if one.worse else "is no worse than"
+    word = "finds less than" if one.worse else "is not shown to find less than"
     return (
         f"It {word} the serving one: {one.metric} {one.candidate:.3f} against {one.serving:.3f}, difference "
         f"{one.difference:+.3f} (95 % interval {one.low:+.3f} to {one.high:+.3f}), by {one.questions} questions "
@@ -67,7 +67,7 @@ def _cells(one: Index) -> tuple[str, ...]:
     return (str(one.id), str(one.state), one.embedder.name, width, amount, behind, left)
 
 
-def _notes(console: Console, one: Index) -> None:
+def _notes(console: Console, one: Index, where: str) -> None:
     if one.comparison is not None and one.state is not IndexPhase.SERVING:
         style = "red" if one.comparison.worse else ""
         console.print(Text(f"{one.id}: {comparison(one.comparison)}", style=style), soft_wrap=True)
@@ -78,7 +78,7 @@ def _notes(console: Console, one: Index) -> None:
         )
         console.print(Text(said, style="yellow"), soft_wrap=True)
     if one.reason:
-        console.print(Text(f"{one.id}: {as_commands(one.reason)}", style="yellow"), soft_wrap=True)
+        console.print(Text(f"{one.id}: {as_commands(one.reason, where)}", style="yellow"), soft_wrap=True)
 
 
 def _time(seconds: float) -> str:

@@ -39,6 +39,8 @@ NO_QUESTIONS = (
     "It was not compared: no questions could be made of the content, and there is no approved golden set. "
     "Promote it with force."
 )
+LONGEST_S = 60.0
+"""A hundred questions to two indexes take ten seconds on two quiet cores; few questions show no difference."""
 SERVES_SO = frozenset({"model_unavailable", "index_incompatible", "vectors_incomplete"})
 """What a serving index may do without and is compared all the same: so it serves."""
 MAY_LACK = frozenset({"vectors_incomplete"})
@@ -66,8 +68,8 @@ class Comparing:
     def compare(self, serving: IndexId) -> IndexComparison | None:
         """None when there is nothing to ask.
 
-        It is one step that makes no way for others, and so takes no longer than a time slice: what is not asked by
-        then is left out. Raises EmbeddingStopped, RagstoneError.
+        It is one step that makes no way for others, so what is not asked after ``LONGEST_S`` is left out.
+        Raises EmbeddingStopped, RagstoneError.
         """
         tools, space = self._tools, self._slice.job.space
         golden, asked = self._questions(space)
@@ -82,7 +84,7 @@ class Comparing:
                 self._filling.keep_going()
                 self._progress.say([ProgressNote(self._slice.job.id, COMPARE, n, len(asked))])
                 pairs.append(self._pair(rankings, space, one, serving))
-                if tools.clock() - began > tools.rules.time_slice_s and len(pairs) >= LEAST_ASKED:
+                if tools.clock() - began > LONGEST_S and len(pairs) >= LEAST_ASKED:
                     break
         before, after = self._values(asked, pairs)
         found = difference(before, after, SEED)

@@ -4,6 +4,7 @@ import threading
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 
 from services.local import background, sending, show_indexes
@@ -18,7 +19,9 @@ Embedder = Annotated[
     str,
     typer.Argument(callback=words, help="As RAGSTONE_EMBEDDER: a known name, or a folder or hub name."),
 ]
-Promote = Annotated[bool, typer.Option("--promote", help="Let it serve when it is built and finds no less.")]
+Promote = Annotated[
+    bool, typer.Option("--promote", help="Let it serve when it is built, unless it is shown to find less.")
+]
 Force = Annotated[
     bool, typer.Option("--force", help="Let it serve also when it finds less; --promote goes without saying.")
 ]
@@ -53,12 +56,17 @@ def reembed(
     """
     if force and in_background:
         raise typer.BadParameter("it is decided when the index is built; wait for it, or promote it later.")
-    wanted = NewIndex(
-        embedder=embedder,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        promote=promote and not force,
-    )
+    try:
+        wanted = NewIndex(
+            embedder=embedder,
+            query_prompt=query_prompt,
+            document_prompt=document_prompt,
+            promote=promote and not force,
+        )
+    except ValidationError as error:
+        fault = error.errors()[0]
+        hint = f"'--{str(fault['loc'][0]).replace('_', '-')}'"
+        raise typer.BadParameter(f"{fault['msg'].lower()}.", param_hint=hint) from error
     console = console_for(stderr=as_json)
     with gateway(url, space) as api, sending.interruptible() as stop:
         index = IndexApi(api).start(wanted)
@@ -123,11 +131,11 @@ def remove_command(index_id: Id, space: Space = None, url: Url = None, as_json: 
 
 def _list(space: str | None, url: str | None, *, as_json: bool) -> None:
     with gateway(url, space) as api:
-        found = IndexApi(api).all()
+        found, where = IndexApi(api).all(), background.where(api)
     if as_json:
         out(found.model_dump(mode="json"))
     else:
-        show_indexes.indexes(console_for(), found)
+        show_indexes.indexes(console_for(), found, where)
 
 
 def _built(api: Api, console: Console, index: Index, stop: threading.Event) -> Index:
@@ -140,7 +148,8 @@ def _built(api: Api, console: Console, index: Index, stop: threading.Event) -> I
 def _switched(api: Api, index: Index, *, as_json: bool) -> None:
     """Say what serves; an index that does not yet is a failure of a command that was to switch."""
     if index.state is not IndexPhase.SERVING and as_json:
-        complain("not_promoted", as_commands(index.reason or f"Index {index.id} is {index.state}."), FAILED)
+        why = as_commands(index.reason or f"Index {index.id} is {index.state}.", background.where(api))
+        complain("not_promoted", why, FAILED)
     if as_json:
         out(index.model_dump(mode="json"))
         return

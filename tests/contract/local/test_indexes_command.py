@@ -18,7 +18,7 @@ def test_it_waits_tells_the_figures_and_how_to_go_on(ragstone: Ragstone, gateway
     assert done.returncode == 0, done.stderr
     sent = {"embedder": "big", "query_prompt": "query: ", "document_prompt": None, "promote": False}
     assert gateway.asked[0][3] == sent
-    for said in ("no worse than", "0.850 against 0.800", "40 questions", "`ragstone indexes promote i2`"):
+    for said in ("is not shown to find less", "0.850 against 0.800", "40 questions", "`ragstone indexes promote i2`"):
         assert said in done.stdout
 
 

@@ -101,14 +101,13 @@ class FakeCatalog:
         return self.documents.get((SPACE, DocumentId(document_id)), _Document()).live
 
     def takes_long(self, job_id: JobId) -> bool:
-        job = self.jobs.get(job_id)
-        if job is None or self.states[job_id] != JobState.QUEUED:
-            return False
-        return job.kind == JobKind.BATCH or (job.kind == JobKind.DOCUMENT and job.begun and not job.attempts)
+        job = self.jobs[job_id]
+        made_way = job.kind == JobKind.DOCUMENT and job.begun and not job.attempts
+        return self.states[job_id] == JobState.QUEUED and (job.kind == JobKind.BATCH or made_way)
 
     def claim(self, job_id: JobId, also: int) -> list[ClaimedJob]:
-        job = self.jobs.get(job_id)
-        if job is None or self.states[job_id] != JobState.QUEUED:
+        job = self.jobs[job_id]
+        if self.states[job_id] != JobState.QUEUED:
             return []
         if job.kind != JobKind.DOCUMENT or job.attempts or job.begun:
             also = 0
@@ -212,7 +211,7 @@ class FakeCatalog:
         return self.live_versions(space, versions) | (coming & set(versions))
 
     def live_chunks(self, space: SpaceId, version: VersionId) -> list[StoredChunk]:
-        live = (one.live for key, one in self.documents.items() if key[0] == space)
+        live = (one.live for (own, _), one in self.documents.items() if own == space)
         return _stored(next((one for one in live if one and one.version_id == version), None))
 
     def last_item(self, job: ClaimedJob) -> int:
@@ -253,7 +252,7 @@ class FakeCatalog:
         self.items[job.id].pop(n, None)
 
     def outcome(self, job: ClaimedJob) -> tuple[dict[str, int], JobItem | None]:
-        items = list(self.items.get(job.id, {}).values())
+        items = [*self.items.get(job.id, {}).values()]
         failed = [item for item in items if item.state == JobState.FAILED]
         counts = {
             "documents": len(items),
@@ -296,8 +295,5 @@ class FakeCatalog:
 
 
 def _stored(prepared: Prepared | None) -> list[StoredChunk]:
-    if prepared is None:
-        return []
-    return [
-        StoredChunk(item, chunk.search_text) for item, chunk in zip(prepared.vector_items, prepared.chunks, strict=True)
-    ]
+    pairs = zip(prepared.vector_items, prepared.chunks, strict=True) if prepared else ()
+    return [StoredChunk(item, chunk.search_text) for item, chunk in pairs]
