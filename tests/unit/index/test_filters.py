@@ -3,7 +3,7 @@
 import pytest
 
 from services.shared.contracts.search import Filters
-from services.shared.index.filters import wanted, where
+from services.shared.index.filters import stored, wanted, where
 
 
 @pytest.mark.parametrize("filters", [None, Filters(), Filters(tags=[])])
@@ -13,14 +13,22 @@ def test_no_filter_sends_no_where(filters: Filters | None) -> None:
 
 
 def test_one_or_any_of() -> None:
-    assert where(wanted(Filters(type="faq"))) == {"type": {"$in": ["faq"]}}
+    assert where(wanted(Filters(type="faq"))) == {"type": {"$in": sorted(["faq", stored("faq")])}}
     assert where(wanted(Filters(document_id=["b", "a"]))) == {"document_id": {"$in": ["a", "b"]}}
 
 
 def test_every_tag_is_asked_for() -> None:
+    def tagged(tag: str) -> dict[str, object]:
+        return {"$or": [{"tags": {"$contains": tag}}, {"tags": {"$contains": stored(tag)}}]}
+
     assert where(wanted(Filters(tags=["b", "a"], type="faq"))) == {
-        "$and": [{"type": {"$in": ["faq"]}}, {"tags": {"$contains": "a"}}, {"tags": {"$contains": "b"}}]
+        "$and": [{"type": {"$in": sorted(["faq", stored("faq")])}}, tagged("a"), tagged("b")]
     }
+
+
+def test_what_is_stored_of_a_word_does_not_hold_it() -> None:
+    assert "faq" not in stored("faq")
+    assert stored("faq") == stored("faq") != stored("FAQ")
 
 
 @pytest.mark.parametrize("filters", [Filters(type=[]), Filters(document_id=[], type="faq")])

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from services.ingestor.flow.index_comparing import LEAST_ASKED, LONGEST_S
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.indexes import IndexPhase
 from services.shared.contracts.jobs import JobState, Queue
@@ -121,17 +122,17 @@ def test_a_serving_index_whose_model_is_gone_is_compared_as_it_serves() -> None:
     assert world.records.serves == "two"
 
 
-def test_a_comparison_takes_no_longer_than_a_slice() -> None:
+def test_a_comparison_that_takes_too_long_leaves_questions_out() -> None:
     world = world_of()
 
     def slow() -> None:
-        world.clock.now += 1.0
+        world.clock.now += LONGEST_S / 10
 
     world.rankings.after = slow
     world.build()
     comparison = world.records.now.comparison
     assert comparison is not None
-    assert comparison.questions == 30
+    assert comparison.questions == LEAST_ASKED
 
 
 def test_one_that_is_taken_out_while_it_is_built_is_removed_by_its_job() -> None:
