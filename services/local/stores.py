@@ -92,8 +92,10 @@ def _finding(difference: Mapping[str, Any], *, repair: bool) -> StoreFinding:
         return StoreFinding(name, "ok", f"{difference['found']}: {difference['repair']}")
     by_itself = repair or difference["store"] in ("originals",) or "by hand" in difference["repair"]
     level: Level = "warn" if by_itself else "fail"
-    hint = "" if by_itself else " with `ragstone doctor --repair`, or by the reconciler in its own time"
-    return StoreFinding(name, level, f"{difference['found']}: {difference['repair']}{hint}")
+    if by_itself:
+        return StoreFinding(name, level, f"{difference['found']}: {difference['repair']}")
+    hint = f"the reconciler sees to it in its own time, `ragstone doctor --repair` at once: {difference['repair']}"
+    return StoreFinding(name, level, f"{difference['found']}; {hint}")
 
 
 def _damage(file: Path) -> str | None:

@@ -144,14 +144,14 @@ class CatalogHousekeeping:
                 if cursor is None:
                     return AtWork(versions, batch)
 
-    def begin_mending(self, index: StoredIndex, versions: Sequence[VersionId]) -> Ring | None:
+    def begin_mending(self, index: StoredIndex, versions: Sequence[VersionId], *, at_once: bool = False) -> Ring | None:
         now, space = self._now(), index.space
         with self._catalog.write() as tx:
             # Two reconcilers at once: the second one waits here, and sees the first one's job.
             spaces.lock(tx, space)
             recent = jobs.of_kind(tx, space, JobKind.MEND, since=now - MEND_REST)
             same = [job for job in recent if job.payload.get("index_id", index.id) == index.id]
-            if any(job.state is not JobState.SUCCEEDED for job in same):
+            if any(not job.state.final or (not at_once and job.state is not JobState.SUCCEEDED) for job in same):
                 return None
             job = jobs.create(
                 tx,

@@ -77,10 +77,15 @@ class Examination:
     def _missing(self, index: StoredIndex, missing: dict[VersionId, int]) -> Iterator[Difference]:
         if not missing:
             return
-        job = self._catalog.begin_mending(index, share_of_one_job(missing)) if self._repair else None
-        begun = job is not None and self._rung([job])
         found = f"{sum(missing.values())} live chunks lack their vector in {index.collection}"
-        yield Difference("vectors", index.space, found, "a job makes them again, the reconciler goes on with it", begun)
+        repair = "jobs make them again, one after the other"
+        if self._repair:
+            job = self._catalog.begin_mending(index, share_of_one_job(missing), at_once=True)
+            if job is None:
+                repair = "a job is at it already"
+            else:
+                self._rung([job])
+        yield Difference("vectors", index.space, found, repair, self._repair)
 
     def _retired(self) -> Iterator[Difference]:
         for index in self._catalog.retired():

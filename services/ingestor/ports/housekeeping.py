@@ -70,10 +70,11 @@ class Housekeeping(Protocol):
         """Chunks of each live version."""
 
     def at_work(self, space: SpaceId) -> AtWork: ...
-    def begin_mending(self, index: StoredIndex, versions: Sequence[VersionId]) -> Ring | None:
+    def begin_mending(self, index: StoredIndex, versions: Sequence[VersionId], *, at_once: bool = False) -> Ring | None:
         """Create a job that makes the versions' vectors again, to be rung for.
 
-        None, and no job, while another one of the index waits or runs, and for a while after one failed.
+        None, and no job, while another one of the index waits or runs, and, unless ``at_once``, for a while after one
+        failed.
         """
 
     def begin_calibrating(self, space: SpaceId) -> Ring | None:

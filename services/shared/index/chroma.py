@@ -35,6 +35,9 @@ PAUSES_S = (0.1, 0.4, 1.0)
 
 RETRY_AFTER_S = 2
 
+NOBODYS = VersionId("")
+"""The version of vectors that we did not write: they have none."""
+
 Vectors = NDArray[np.float32]
 
 log = get_logger(__name__)
@@ -80,7 +83,12 @@ class VectorIndex:
             )
 
     def delete_versions(self, version_ids: Sequence[VersionId]) -> None:
-        """Remove all vectors of these versions; those that are not there are no error."""
+        """Remove all vectors of these versions; those that are not there are no error.
+
+        ``NOBODYS`` stands for vectors that somebody else put here, without a version.
+        """
+        if NOBODYS in version_ids:
+            self._delete_nobodys()
         for start in range(0, len(version_ids), BATCH):
             self._call("delete", where={"version_id": {"$in": list(version_ids[start : start + BATCH])}})
 
@@ -109,10 +117,23 @@ class VectorIndex:
         offset = 0
         while True:
             page = self._call("get", include=["metadatas"], limit=BATCH, offset=offset)["metadatas"]
-            found.update(VersionId(metadata["version_id"]) for metadata in page)
+            found.update(_version_of(metadata) for metadata in page)
             if len(page) < BATCH:
                 return found
             offset += BATCH
+
+    def _delete_nobodys(self) -> None:
+        ids: list[str] = []
+        offset = 0
+        while True:
+            page = self._call("get", include=["metadatas"], limit=BATCH, offset=offset)
+            pairs = zip(page["ids"], page["metadatas"], strict=True)
+            ids += [id for id, metadata in pairs if _version_of(metadata) == NOBODYS]
+            if len(page["ids"]) < BATCH:
+                break
+            offset += BATCH
+        for start in range(0, len(ids), BATCH):
+            self._call("delete", ids=ids[start : start + BATCH])
 
     def _fits(self, vectors: Vectors) -> None:
         dimension = self._index.embedder.dimension
@@ -169,6 +190,11 @@ class VectorIndex:
         return collection
 
 
+def _version_of(metadata: Mapping[str, Any] | None) -> VersionId:
+    version = (metadata or {}).get("version_id")
+    return VersionId(version) if isinstance(version, str) else NOBODYS
+
+
 def check_fits(chroma_url: str, index: IndexRow, configuration: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
     """Raise INDEX_INCOMPATIBLE unless a collection measures by our metric and was filled by the index's embedder."""
     hnsw = configuration.get("hnsw") or {}
@@ -184,8 +210,7 @@ def incompatible(chroma_url: str, index: IndexRow, why: str) -> RagstoneError:
     return RagstoneError(
         ErrorCode.INDEX_INCOMPATIBLE,
         f"The vector collection {index.collection} at {chroma_url} cannot be used: {why}. "
-        "Set RAGSTONE_EMBEDDER to the embedder that filled it, or delete the collection; "
-        "its vectors are made again from the catalog.",
+        "The reconciler makes it anew from the catalog within minutes, `ragstone doctor --repair` at once.",
     )
 
 

@@ -15,7 +15,7 @@ from services.shared.catalog.engine import Catalog
 from services.shared.catalog.indexes import EmbedderSpec, IndexRow
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, IndexId, VersionId, chunk_id
-from services.shared.index.chroma import VectorIndex, VectorItem
+from services.shared.index.chroma import NOBODYS, VectorIndex, VectorItem
 from tests.contract.ingestor.site import Site
 
 SPEC = EmbedderSpec("small", "0" * 64, 4, "", "", 100)
@@ -66,6 +66,16 @@ def test_a_sound_collection_is_counted_by_version(scene: Scene) -> None:
     assert scene.vectors.sizes(scene.stored) == {OLD: 2, NEW: 1}
     scene.vectors.delete_versions(scene.stored, [OLD])
     assert scene.vectors.sizes(scene.stored) == {NEW: 1}
+
+
+def test_vectors_that_somebody_else_put_there_are_counted_and_can_be_deleted(scene: Scene) -> None:
+    scene.fill()
+    collection = scene.client.get_collection(scene.row.collection, embedding_function=None)
+    collection.add(ids=["x", "y"], embeddings=[[1.0, 0.0, 0.0, 0.0]] * 2)
+    collection.add(ids=["z"], embeddings=[[1.0, 0.0, 0.0, 0.0]], metadatas=[{"mine": "no"}])
+    assert scene.vectors.sizes(scene.stored) == {OLD: 2, NEW: 1, NOBODYS: 3}
+    scene.vectors.delete_versions(scene.stored, [NOBODYS])
+    assert scene.vectors.sizes(scene.stored) == {OLD: 2, NEW: 1}
 
 
 def test_another_metric_and_another_width_are_told(scene: Scene) -> None:

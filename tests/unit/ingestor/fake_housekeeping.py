@@ -25,6 +25,7 @@ class FakeHousekeeping:
         self.working: set[VersionId] = set()
         self.batch = False
         self.busy = False
+        self.failed_lately = False
         self.outdated = False
         self.mended: list[tuple[IndexId, list[VersionId]]] = []
         self.originals_gone: list[LostOriginal] = []
@@ -73,8 +74,8 @@ class FakeHousekeeping:
     def at_work(self, space: SpaceId) -> AtWork:
         return AtWork(self.working, self.batch)
 
-    def begin_mending(self, index: StoredIndex, versions: Sequence[VersionId]) -> Ring | None:
-        if self.busy:
+    def begin_mending(self, index: StoredIndex, versions: Sequence[VersionId], *, at_once: bool = False) -> Ring | None:
+        if self.busy or (self.failed_lately and not at_once):
             return None
         self.mended.append((index.id, list(versions)))
         return Queue.INDEX, JobId(f"mend-{len(self.mended)}"), ""

@@ -58,6 +58,17 @@ def test_lost_and_unowned_vectors_are_told_with_their_numbers_and_put_right() ->
     assert set(scene.vectors.held[SERVING.id]) == {A, B}
 
 
+def test_a_mending_begins_at_once_although_one_failed_and_only_one_at_a_time() -> None:
+    scene = Scene()
+    scene.vectors.put(SERVING, A, 1)
+    scene.house.failed_lately = True
+    (lost,) = scene.look(repair=True)
+    assert (lost.repaired, scene.bell.rung) == (True, ["mend-1"])
+    scene.house.busy = True
+    (lost,) = scene.look(repair=True)
+    assert (lost.repair, scene.bell.rung) == ("a job is at it already", ["mend-1"])
+
+
 def test_what_is_under_way_is_no_difference() -> None:
     scene = Scene()
     scene.house.known = [SERVING, BUILDING]
