@@ -105,7 +105,11 @@ def test_a_locked_archive_says_so() -> None:
     assert "password" in refusal(data[:at] + b"\x01\x00" + data[at + 2 :]).detail
 
 
-@pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04" + b"\0" * 50, packed({"a": b"x" * 999})[:-30]])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"no zip", b"PK\x03\x04" + b"\0" * 50, packed({"a": b"x" * 999})[:-30]],
+    ids=["empty", "text", "head", "cut off"],
+)
 def test_what_is_no_archive_is_unreadable(data: bytes) -> None:
     assert refusal(data).code == ErrorCode.UNREADABLE_DOCUMENT
 
