@@ -80,8 +80,11 @@ class LiveParts:
         async def look() -> PartHealth:
             readiness = await client.get("/readyz", Readiness, accept=(503,))
             faults = [f"{name}: {part.detail}" for name, part in readiness.parts.items() if not part.ready]
-            detail = "; ".join(faults) or ("ready" if readiness.ready else "is not ready yet; see its log")
-            return PartHealth(ready=readiness.ready, detail=detail)
+            if readiness.ready and not faults:
+                # Which embedder it has, and whether an index has another one than the settings name.
+                model = readiness.parts.get("model")
+                return PartHealth(ready=True, detail=f"ready: {model.detail}" if model else "ready")
+            return PartHealth(ready=readiness.ready, detail="; ".join(faults) or "is not ready yet; see its log")
 
         return look
 
