@@ -16,7 +16,7 @@ from services.local.ports import holder, is_free
 from services.local.processes import PARTS
 from services.local.settings import LocalSettings
 from services.local.state import RunFolder
-from services.local.stores import at_rest, compared
+from services.local.stores import at_rest, compared, set_aside
 from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.settings import EmbedderSettings
 
@@ -63,7 +63,8 @@ def examine(settings: LocalSettings, *, repair: bool = False) -> Iterator[Findin
     else:
         yield from _stack(run.url)
         stores = compared(settings, run, repair=repair)
-    yield from (Finding(found.name, found.level, found.detail) for found in stores)
+    for found in (*set_aside(settings), *stores):
+        yield Finding(found.name, found.level, found.detail)
 
 
 def _python(version: tuple[int, ...]) -> Finding:

@@ -20,6 +20,7 @@ Level = Literal["ok", "warn", "fail"]
 
 EXAMINE_S = 600.0
 CHROMA_FILE = "chroma.sqlite3"
+ASIDE = "chroma-damaged-"
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,20 @@ def at_rest(settings: LocalSettings, *, repair: bool) -> Iterator[StoreFinding]:
     if fault is None:
         yield StoreFinding("vector store", "ok", "sound")
     elif repair:
-        aside = folder.with_name(f"chroma-damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        aside = folder.with_name(f"{ASIDE}{time.strftime('%Y%m%d-%H%M%S')}")
         folder.rename(aside)
         detail = f"was damaged ({fault}) and lies in {aside.name} now; once the stack runs its vectors are made again"
         yield StoreFinding("vector store", "warn", detail)
     else:
         detail = f"damaged ({fault}); `ragstone doctor --repair` sets it aside, and the catalog makes it anew"
         yield StoreFinding("vector store", "fail", detail)
+
+
+def set_aside(settings: LocalSettings) -> Iterator[StoreFinding]:
+    """Damaged vector stores that nobody needs any more; they still hold ids and, of early collections, tags."""
+    for folder in sorted(settings.state_dir.glob(f"{ASIDE}*")):
+        detail = f"{folder.name} was set aside as damaged; delete it once the vectors are made again"
+        yield StoreFinding("vector store", "warn", detail)
 
 
 def _addresses(settings: LocalSettings, run: Run) -> Mapping[str, str]:

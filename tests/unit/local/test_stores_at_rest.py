@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from services.local.settings import LocalSettings
-from services.local.stores import at_rest
+from services.local.stores import at_rest, set_aside
 
 
 @pytest.fixture
@@ -44,6 +44,7 @@ def test_a_damaged_vector_store_is_named_and_set_aside_only_when_asked_to(settin
     assert (done.level, folder.exists()) == ("warn", False)
     (aside,) = settings.state_dir.glob("chroma-damaged-*")
     assert (aside / "chroma.sqlite3").exists()
+    assert [aside.name in one.detail for one in set_aside(settings)] == [True]
     assert aside.name in done.detail
 
 
