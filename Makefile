@@ -60,6 +60,9 @@ test-veto: $(VENV)/.dev ## Plant each seeded regression, and ask the untouched s
 test-indexes: $(VENV)/.dev ## Change to real other embedders under twenty questions a second (minutes; make models MODELS=mpnet first)
 	RAGSTONE_TEST_INDEXES=whole $(BIN)/python -m pytest -s tests/e2e/test_second_index.py
 
+test-repeats: $(VENV)/.dev ## The tests of races and kills with all their repeats (minutes)
+	RAGSTONE_TEST_REPEATS=whole $(BIN)/python -m pytest tests/e2e/test_forgotten_under_way.py tests/e2e/test_jobs_at_the_door.py
+
 chaos: $(VENV)/.dev ## Kill processes at random moments for ROUNDS rounds; nothing may be lost, double or undead (minutes)
 	RAGSTONE_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos
 

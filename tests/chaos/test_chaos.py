@@ -14,7 +14,7 @@ import pytest
 from tests.chaos.cluster import Cluster
 from tests.chaos.rounds import Chaos
 
-ROUNDS = int(os.environ.get("RAGSTONE_CHAOS_ROUNDS", "6"))
+ROUNDS = int(os.environ.get("RAGSTONE_CHAOS_ROUNDS", "3"))
 SEED = int(os.environ.get("RAGSTONE_CHAOS_SEED", str(random.SystemRandom().randrange(10**6))))
 
 

@@ -20,6 +20,8 @@ from services.shared.contracts.documents import DocumentIn
 from services.shared.contracts.jobs import Job
 
 ROOT = Path(__file__).parents[2]
+WHOLE = os.environ.get("RAGSTONE_TEST_REPEATS") == "whole"
+"""Ask for all the repeats that a race or a kill is tried with; otherwise a few."""
 START_S = 120.0
 STOP_S = 20.0
 SHORT_LEASES: Mapping[str, str] = {

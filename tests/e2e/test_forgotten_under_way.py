@@ -13,10 +13,10 @@ import psutil
 import pytest
 
 from tests.e2e import canaries
-from tests.e2e.stack import Stack, running_stack, until
+from tests.e2e.stack import WHOLE, Stack, running_stack, until
 
-ROUNDS = 12
-KILLS = 4
+ROUNDS = 12 if WHOLE else 5
+KILLS = 4 if WHOLE else 1
 PARAGRAPH = "The pilot of the harbour keeps a record of every boat and of every tide. "
 
 

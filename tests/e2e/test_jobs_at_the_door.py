@@ -13,12 +13,12 @@ import psutil
 import pytest
 import redis
 
-from tests.e2e.stack import Stack, running_stack, until
+from tests.e2e.stack import WHOLE, Stack, running_stack, until
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "files"
 needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the folder of case files is not beside this checkout")
 
-REPEATS = 20
+REPEATS = 20 if WHOLE else 4
 GATEWAY_MAX_BYTES = 300_000_000
 
 T = TypeVar("T")
