@@ -143,10 +143,9 @@ def _columns(part: list[Segment]) -> tuple[list[Segment], list[Segment], list[Se
     if best is None:
         return None
     band, left, right = best
-    upper, lower = band[0].middle, band[-1].middle
-    over = [segment for segment in part if segment.middle > upper]
-    under = [segment for segment in part if segment.middle < lower]
-    return over, left, right, under
+    # By their places in the list and not by height: what stands exactly level with the band's ends is not of it.
+    start = next(n for n, segment in enumerate(by_height) if segment is band[0])
+    return by_height[:start], left, right, by_height[start + len(band) :]
 
 
 def _edges(part: list[Segment]) -> list[float]:

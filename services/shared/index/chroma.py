@@ -210,7 +210,8 @@ def incompatible(chroma_url: str, index: IndexRow, why: str) -> RagstoneError:
     return RagstoneError(
         ErrorCode.INDEX_INCOMPATIBLE,
         f"The vector collection {index.collection} at {chroma_url} cannot be used: {why}. "
-        "The reconciler makes it anew from the catalog within minutes, `ragstone doctor --repair` at once.",
+        "Its vectors are made again from the catalog: by the reconciler within minutes, by `ragstone doctor --repair` "
+        "at once.",
     )
 
 

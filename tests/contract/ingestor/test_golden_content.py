@@ -134,6 +134,7 @@ def test_the_counting_goes_over_pages(store: Store, monkeypatch: pytest.MonkeyPa
     for n in range(8):
         store.publish(f"{n}.md", f"Words of {n}.")
     assert len(list(store.content.documents(SPACE, 0))) == 8
+    store.publish("a.md", "First words.")
     job = store.job()
     store.content.propose(SPACE, [question(f"g{n}") for n in range(7)], GoldenOrigin.RULE)
     assert store.content.made(job) == {"definition": 7}

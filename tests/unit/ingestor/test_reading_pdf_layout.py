@@ -70,6 +70,12 @@ def test_no_piece_is_lost_or_said_twice(drawn: list[Segment], right_to_left: boo
     assert sorted(map(id, cells)) == sorted(map(id, drawn))
 
 
+def test_a_piece_that_stands_level_with_the_end_of_columns_is_kept() -> None:
+    beside = [segment(x, y, "a", size=size) for x, y, size in ((0, 0, 6), (0, 0, 18), (0, 2, 10), (13, 0, 6))]
+    drawn = [*beside, segment(13, 2, "a", size=6), segment(13, 2, "a", size=18), segment(7, 0, "a", size=6)]
+    assert sum(len(line.cells) for block in reading_order(drawn) for line in block) == len(drawn)
+
+
 @given(st.lists(st.lists(pieces, max_size=15), max_size=5))
 def test_places_of_pages_grow_and_lie_in_the_text(drawn: list[list[Segment]]) -> None:
     found = text_of([Page(n, segments) for n, segments in enumerate(drawn, start=1)])
