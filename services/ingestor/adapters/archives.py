@@ -92,7 +92,8 @@ def checked_archive(data: bytes, name: str, limits: ArchiveLimits | None = None)
         raise _too_large(name, f"more than {limits.entries:,} entries", "ENTRIES")
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError) as error:
+    # All that ``zipfile`` raises over a directory that it cannot read; the last is for a version that it does not know.
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise _unreadable(name, f"it is no zip archive, or a damaged one ({error})") from error
     inflated = 0
     for member in archive.infolist():

@@ -1,18 +1,15 @@
 """The retriever, asked directly over HTTP: what it finds, and by which values it decides."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, get_args
 
+from services.ingestor.adapters.patient_retriever import PAUSE_S, PatientRetriever, patient_retriever
 from services.ingestor.ports.calibration import Look, Shown
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, SpaceId
 from services.shared.contracts.search import FusionName, RetrieveRequest, SearchResponse, Stages
-from services.shared.kit.http_client import ServiceClient
 
-TRIES = 4
-PAUSE_S = 3.0
 AWAY = frozenset(
     {"vector_unavailable", "model_unavailable", "bm25_unavailable", "critic_unavailable", "vectors_incomplete"}
 )
@@ -25,35 +22,20 @@ NO_FEATURES = (
 
 
 class HttpFinder:
-    """One call at a time, so that visitors are served meanwhile."""
+    """What is asked of the open connection."""
 
-    def __init__(self, client: ServiceClient, runner: asyncio.Runner, pause_s: float) -> None:
-        self._client = client
-        self._runner = runner
-        self._pause_s = pause_s
+    def __init__(self, retriever: PatientRetriever) -> None:
+        self._retriever = retriever
 
     def look(self, space: SpaceId, question: str, without: Sequence[ChunkId], fusion: FusionName | None = None) -> Look:
         stages = None if fusion is None else Stages(fusion=fusion)
         request = RetrieveRequest(space=space, question=question, explain=True, stages=stages, without=list(without))
-        response = self._patiently(request)
+        response = self._retriever.retrieve(request)
         broken = sorted(AWAY.intersection(response.degraded))
         if broken:
             detail = f"The retriever searched without a part of it ({', '.join(broken)}); see /readyz, then retry."
             raise RagstoneError(ErrorCode.RETRIEVER_UNAVAILABLE, detail)
         return look_of(response)
-
-    def _patiently(self, request: RetrieveRequest) -> SearchResponse:
-        for _ in range(TRIES - 1):
-            try:
-                return self._run(request)
-            except RagstoneError as error:
-                if error.code is not ErrorCode.BUSY:
-                    raise
-                self._runner.run(asyncio.sleep(self._pause_s))
-        return self._run(request)
-
-    def _run(self, request: RetrieveRequest) -> SearchResponse:
-        return self._runner.run(self._client.post("/retrieve", request, SearchResponse))
 
 
 class Retriever:
@@ -66,17 +48,8 @@ class Retriever:
 
     @contextmanager
     def __call__(self) -> Iterator[HttpFinder]:
-        with asyncio.Runner() as runner:
-            client = ServiceClient(
-                name="retriever",
-                base_url=self._url,
-                unavailable=ErrorCode.RETRIEVER_UNAVAILABLE,
-                timeout_s=self._timeout_s,
-            )
-            try:
-                yield HttpFinder(client, runner, self._pause_s)
-            finally:
-                runner.run(client.close())
+        with patient_retriever(self._url, self._timeout_s, self._pause_s) as retriever:
+            yield HttpFinder(retriever)
 
 
 def look_of(response: SearchResponse) -> Look:
