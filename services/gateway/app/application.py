@@ -17,6 +17,7 @@ from services.gateway.app import (
     pages,
     questions,
 )
+from services.gateway.app.callers import Callers
 from services.gateway.app.limits import BodyLimit, json_max_bytes
 from services.gateway.app.origins import OwnOrigin
 from services.gateway.settings import GatewaySettings
@@ -42,6 +43,7 @@ def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _not
 
     app = service_app(service="gateway", title="Ragstone", lifespan=lifespan, ready=_ready)
     app.state.gateway = gateway
+    app.user_middleware.append(Middleware(Callers))
     app.user_middleware.append(Middleware(OwnOrigin, allowed=gateway.settings.allowed_origins))
     # Innermost, so that a refusal carries the request's id and becomes a problem document.
     app.user_middleware.append(Middleware(BodyLimit, larger=_larger(gateway.settings)))

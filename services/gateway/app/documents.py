@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from services.gateway.app import sources, uploads
-from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, SpaceOf
+from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, ReadSpace, VisitedSpace, WriteSpace
 from services.shared.contracts.documents import DeletionReceipt, Document, DocumentList, SubmittedJobs
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.kit.request_context import request_id
@@ -19,7 +19,7 @@ As = Annotated[Literal["original", "text"], Query(alias="as", description="origi
 
 
 @router.post(UPLOAD_PATH, status_code=202, openapi_extra={"requestBody": uploads.REQUEST_BODY})
-async def send_documents(request: Request, gateway: GatewayOf, space: SpaceOf) -> SubmittedJobs:
+async def send_documents(request: Request, gateway: GatewayOf, space: WriteSpace) -> SubmittedJobs:
     """Take documents in: files, one text as JSON, or many as NDJSON; a job each ingests them."""
     return await uploads.received(request, gateway, space)
 
@@ -27,7 +27,7 @@ async def send_documents(request: Request, gateway: GatewayOf, space: SpaceOf) -
 @router.get(UPLOAD_PATH)
 async def list_documents(
     gateway: GatewayOf,
-    space: SpaceOf,
+    space: ReadSpace,
     limit: Limit = 50,
     cursor: Cursor = None,
     type: str | None = None,
@@ -40,7 +40,12 @@ async def list_documents(
 # Before the next route, whose id may hold slashes and would take this path for one.
 @router.get("/v1/documents/{id:path}/source", response_class=Response, responses=sources.RESPONSES)
 async def get_source(
-    id: DocumentId, request: Request, gateway: GatewayOf, space: SpaceOf, version: Version = None, form: As = "text"
+    id: DocumentId,
+    request: Request,
+    gateway: GatewayOf,
+    space: VisitedSpace,
+    version: Version = None,
+    form: As = "text",
 ) -> Response:
     """A document's extracted text or original; browsers get a page that marks #start-end."""
     source = await gateway.documents.source(space, id, version or None)
@@ -50,12 +55,12 @@ async def get_source(
 
 
 @router.get("/v1/documents/{id:path}")
-async def get_document(id: DocumentId, gateway: GatewayOf, space: SpaceOf) -> Document:
+async def get_document(id: DocumentId, gateway: GatewayOf, space: ReadSpace) -> Document:
     """One document."""
     return await gateway.documents.one(space, id)
 
 
 @router.delete("/v1/documents/{id:path}")
-async def forget_document(id: DocumentId, gateway: GatewayOf, space: SpaceOf) -> DeletionReceipt:
+async def forget_document(id: DocumentId, gateway: GatewayOf, space: WriteSpace) -> DeletionReceipt:
     """Forget a document; nothing can answer from it any more when this returns."""
     return await gateway.forget.forget(space, id, request_id())

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, SpaceOf
+from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, WriteSpace
 from services.shared.contracts.evaluation import Evaluation, EvaluationList, EvaluationRequest, StartedEvaluation
 from services.shared.kit.request_context import request_id
 
@@ -40,7 +40,7 @@ As = Annotated[Literal["html", "markdown"], Query(alias="as", description="A pag
 
 @router.post(EVALUATIONS_PATH, status_code=202)
 async def start_evaluation(
-    ordered: EvaluationRequest, response: Response, gateway: GatewayOf, space: SpaceOf
+    ordered: EvaluationRequest, response: Response, gateway: GatewayOf, space: WriteSpace
 ) -> StartedEvaluation:
     """Evaluate the space in the background; a job asks every question as a client would.
 
@@ -53,20 +53,20 @@ async def start_evaluation(
 
 @router.get(EVALUATIONS_PATH)
 async def list_evaluations(
-    gateway: GatewayOf, space: SpaceOf, limit: Limit = 50, cursor: Cursor = None
+    gateway: GatewayOf, space: WriteSpace, limit: Limit = 50, cursor: Cursor = None
 ) -> EvaluationList:
     """The space's evaluations, newest first, those under way too."""
     return await gateway.evaluations.page(space, limit=limit, cursor=cursor)
 
 
 @router.get("/v1/evaluations/{id}")
-async def get_evaluation(id: str, gateway: GatewayOf, space: SpaceOf) -> Evaluation:
+async def get_evaluation(id: str, gateway: GatewayOf, space: WriteSpace) -> Evaluation:
     """A finished evaluation, whole: every question's outcome and what it comes to; 409 while it is not finished."""
     return await gateway.evaluations.one(space, id)
 
 
 @router.get("/v1/evaluations/{id}/report", response_class=Response, responses=REPORT)
-async def get_report(id: str, gateway: GatewayOf, space: SpaceOf, form: As = "html") -> Response:
+async def get_report(id: str, gateway: GatewayOf, space: WriteSpace, form: As = "html") -> Response:
     """A finished evaluation's report, for people."""
     text = await gateway.evaluations.report(space, id, form)
     return Response(text, media_type=_MEDIA_TYPE[form], headers=_REPORT_HEADERS)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, SpaceOf
+from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, VisitedSpace, WriteSpace
 from services.shared.contracts.golden import (
     Correction,
     Feedback,
@@ -22,7 +22,7 @@ Said = Annotated[Verdict | None, Query(description="Only this verdict")]
 
 
 @router.post("/v1/feedback", status_code=201)
-async def judge_answer(said: FeedbackRequest, gateway: GatewayOf, space: SpaceOf) -> Feedback:
+async def judge_answer(said: FeedbackRequest, gateway: GatewayOf, space: VisitedSpace) -> Feedback:
     """Say whether an answer was good or bad, by its id; from then on the question and the answer are kept.
 
     Until an owner looks at it, a new verdict on the same answer takes the last one's place.
@@ -33,7 +33,7 @@ async def judge_answer(said: FeedbackRequest, gateway: GatewayOf, space: SpaceOf
 @router.get("/v1/feedback")
 async def list_feedback(
     gateway: GatewayOf,
-    space: SpaceOf,
+    space: WriteSpace,
     state: States = None,
     verdict: Said = None,
     limit: Limit = 50,
@@ -44,12 +44,12 @@ async def list_feedback(
 
 
 @router.post("/v1/feedback/{id}/correction")
-async def correct_answer(id: str, correction: Correction, gateway: GatewayOf, space: SpaceOf) -> GoldenQuestion:
+async def correct_answer(id: str, correction: Correction, gateway: GatewayOf, space: WriteSpace) -> GoldenQuestion:
     """Say what would have been right; the question becomes an approved golden question."""
     return await gateway.feedback.correct(space, id, correction)
 
 
 @router.post("/v1/feedback/{id}/dismiss")
-async def dismiss_feedback(id: str, gateway: GatewayOf, space: SpaceOf) -> Feedback:
+async def dismiss_feedback(id: str, gateway: GatewayOf, space: WriteSpace) -> Feedback:
     """Nothing is to be done about it."""
     return await gateway.feedback.dismiss(space, id)

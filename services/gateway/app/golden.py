@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, SpaceOf
+from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, WriteSpace
 from services.shared.contracts.golden import (
     GoldenImport,
     GoldenImported,
@@ -26,7 +26,7 @@ Flagged = Annotated[bool | None, Query(description="Only those to look at again,
 @router.get(GOLDEN_PATH)
 async def list_golden(
     gateway: GatewayOf,
-    space: SpaceOf,
+    space: WriteSpace,
     state: States = None,
     flagged: Flagged = None,
     limit: Limit = 50,
@@ -37,13 +37,15 @@ async def list_golden(
 
 
 @router.put(GOLDEN_PATH)
-async def import_golden(sent: GoldenImport, gateway: GatewayOf, space: SpaceOf) -> GoldenImported:
+async def import_golden(sent: GoldenImport, gateway: GatewayOf, space: WriteSpace) -> GoldenImported:
     """Add reviewed questions; the same id replaces. All of them are taken in, or none."""
     return await gateway.curate.put(space, sent)
 
 
 @router.post("/v1/golden/make", status_code=202)
-async def make_golden(wanted: GoldenMakeRequest, response: Response, gateway: GatewayOf, space: SpaceOf) -> StartedJob:
+async def make_golden(
+    wanted: GoldenMakeRequest, response: Response, gateway: GatewayOf, space: WriteSpace
+) -> StartedJob:
     """Have questions proposed from the documents, in the background; an owner approves or rejects them."""
     started = await gateway.curate.make(space, wanted, request_id())
     response.headers["Location"] = f"/v1/jobs/{started.job_id}"
@@ -51,6 +53,6 @@ async def make_golden(wanted: GoldenMakeRequest, response: Response, gateway: Ga
 
 
 @router.delete("/v1/golden/{id:path}", status_code=204)
-async def remove_golden(id: str, gateway: GatewayOf, space: SpaceOf) -> None:
+async def remove_golden(id: str, gateway: GatewayOf, space: WriteSpace) -> None:
     """Forget a golden question."""
     await gateway.golden.remove(space, id)

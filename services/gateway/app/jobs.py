@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, SpaceOf
+from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, ReadSpace, WriteSpace
 from services.gateway.app.streams import EVENTS, Named, event_stream
 from services.shared.contracts.documents import DOCUMENT_ID_MAX
 from services.shared.contracts.ids import DocumentId, JobId
@@ -25,7 +25,7 @@ OfDocument = Annotated[
 @router.get("/v1/jobs")
 async def list_jobs(
     gateway: GatewayOf,
-    space: SpaceOf,
+    space: WriteSpace,
     state: States = None,
     kind: Kinds = None,
     document_id: OfDocument = None,
@@ -37,39 +37,39 @@ async def list_jobs(
 
 
 @router.get("/v1/jobs/{id}")
-async def get_job(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Job:
+async def get_job(id: JobId, gateway: GatewayOf, space: ReadSpace) -> Job:
     """One job; its outcome is kept after it ended."""
     return await gateway.jobs.one(space, id)
 
 
 @router.get("/v1/jobs/{id}/items")
 async def list_items(
-    id: JobId, gateway: GatewayOf, space: SpaceOf, limit: Limit = 50, cursor: Cursor = None
+    id: JobId, gateway: GatewayOf, space: WriteSpace, limit: Limit = 50, cursor: Cursor = None
 ) -> JobItemList:
     """The documents of a batch, each with its own outcome."""
     return await gateway.jobs.items(space, id, limit=limit, cursor=cursor)
 
 
 @router.get("/v1/jobs/{id}/events", response_class=Response, responses=EVENTS)
-async def job_events(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Response:
+async def job_events(id: JobId, gateway: GatewayOf, space: ReadSpace) -> Response:
     """The whole job as event "job", now and at each change; ends when the job does."""
     return await event_stream(_named(gateway.watch.watch(space, id)))
 
 
 @router.post("/v1/jobs/retry")
-async def retry_failed_jobs(gateway: GatewayOf, space: SpaceOf, wanted: RetryRequest | None = None) -> RetriedJobs:
+async def retry_failed_jobs(gateway: GatewayOf, space: WriteSpace, wanted: RetryRequest | None = None) -> RetriedJobs:
     """Queue all failed jobs again, or those of one kind."""
     return await gateway.watch.retry_failed(space, wanted or RetryRequest(), request_id())
 
 
 @router.post("/v1/jobs/{id}/cancel")
-async def cancel_job(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Job:
+async def cancel_job(id: JobId, gateway: GatewayOf, space: ReadSpace) -> Job:
     """Cancel a waiting job at once; ask a running one to stop."""
     return await gateway.jobs.cancel(space, id)
 
 
 @router.post("/v1/jobs/{id}/retry")
-async def retry_job(id: JobId, gateway: GatewayOf, space: SpaceOf) -> Job:
+async def retry_job(id: JobId, gateway: GatewayOf, space: WriteSpace) -> Job:
     """Queue a failed or cancelled job again."""
     return await gateway.watch.retry(space, id, request_id())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from services.gateway.app.common import PROBLEMS, GatewayOf, SpaceOf
+from services.gateway.app.common import PROBLEMS, CallerOf, GatewayOf, VisitedSpace
 from services.gateway.app.streams import EVENTS, ClientGoneError, Named, event_stream, unless_gone
 from services.gateway.flow.ask import AskEvent
 from services.shared.contracts.answers import Answer, AskRequest, SentenceEvent, SourcesEvent, StageEvent
@@ -27,22 +27,24 @@ _EVENT_NAME: dict[type[Any], str] = {
 
 
 @router.post("/v1/ask", response_model=Answer, responses={**PROBLEMS, **EVENTS})
-async def ask(asked: AskRequest, request: Request, gateway: GatewayOf, space: SpaceOf) -> Answer | Response:
+async def ask(
+    asked: AskRequest, request: Request, gateway: GatewayOf, space: VisitedSpace, caller: CallerOf
+) -> Answer | Response:
     """Answer a question from the documents, each sentence cited; say so when they do not answer it.
 
     As events: stage, sources, sentence, and answer (the whole Answer) or error last.
     """
     if asked.stream or "text/event-stream" in request.headers.get("accept", "").lower():
-        return await event_stream(_named(gateway.ask.events(space, asked, request_id())))
+        return await event_stream(_named(gateway.ask.events(space, asked, request_id(), caller.payer)))
     try:
-        return await unless_gone(request, gateway.ask.answer(space, asked, request_id()))
+        return await unless_gone(request, gateway.ask.answer(space, asked, request_id(), caller.payer))
     except ClientGoneError:
         return Response(status_code=_CLIENT_GONE)
 
 
 @router.post("/v1/search", response_model=SearchResponse)
 async def search(
-    asked: SearchRequest, request: Request, gateway: GatewayOf, space: SpaceOf
+    asked: SearchRequest, request: Request, gateway: GatewayOf, space: VisitedSpace
 ) -> SearchResponse | Response:
     """Find passages, without writing."""
     try:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from services.gateway.domain.callers import PUBLIC_PAYER, Payer
 from services.gateway.domain.parts import Parts, sound_parts
 from services.gateway.ports.answering import Clock, Generator
 from services.shared.contracts.errors import RagstoneError
@@ -23,10 +24,12 @@ class Apart:
         self._question_max_chars = question_max_chars
         self._clock = clock
 
-    async def parts(self, question: str) -> Parts:
+    async def parts(self, question: str, payer: Payer = PUBLIC_PAYER) -> Parts:
         """The parts; none, and that it was skipped, when the generator fails or does not answer in time."""
         began = self._clock()
-        request = DecomposeRequest(question=question, language=self._language)
+        request = DecomposeRequest(
+            question=question, language=self._language, client=payer.client, daily_tokens=payer.daily_tokens
+        )
         try:
             async with asyncio.timeout(self._wait_s):
                 told = await self._generator.decompose(request)

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from services.gateway.domain.answering import Asked, Written, declined_unasked, must_abstain, put_together
+from services.gateway.domain.callers import PUBLIC_PAYER, Payer
 from services.gateway.domain.cleaning import refuse_broken_text
 from services.gateway.domain.parts import Parts
 from services.gateway.domain.understanding import Understood, refusal, understood
@@ -40,6 +41,7 @@ class _Case:
     understood: Understood
     began: float
     trace_id: str
+    payer: Payer
 
     def search(self) -> SearchRequest:
         """What is searched for it."""
@@ -81,18 +83,20 @@ class AskFlow:
         self._clock = clock
         self._new_id = new_id
 
-    async def answer(self, space: SpaceId, asked: AskRequest, trace_id: str) -> Answer:
+    async def answer(self, space: SpaceId, asked: AskRequest, trace_id: str, payer: Payer = PUBLIC_PAYER) -> Answer:
         """The whole answer at once. Raises RagstoneError when the question is bad or nothing can be searched."""
-        async with aclosing(self.events(space, asked, trace_id)) as events:
+        async with aclosing(self.events(space, asked, trace_id, payer)) as events:
             async for event in events:
                 if isinstance(event, Answer):
                     return event
         raise AssertionError("an answer is always the last event")
 
-    async def events(self, space: SpaceId, asked: AskRequest, trace_id: str) -> AsyncGenerator[AskEvent, None]:
+    async def events(
+        self, space: SpaceId, asked: AskRequest, trace_id: str, payer: Payer = PUBLIC_PAYER
+    ) -> AsyncGenerator[AskEvent, None]:
         """The same step by step; the Answer is the last event, and it alone is final."""
         shown: Sequence[Passage] = ()
-        async with aclosing(self._told(space, asked, trace_id)) as told:
+        async with aclosing(self._told(space, asked, trace_id, payer)) as told:
             async for event in told:
                 if isinstance(event, SourcesEvent):
                     shown = event.passages
@@ -100,9 +104,11 @@ class AskFlow:
                     self._answers.keep(space, _kept(asked, event, shown))
                 yield event
 
-    async def _told(self, space: SpaceId, asked: AskRequest, trace_id: str) -> AsyncGenerator[AskEvent, None]:
+    async def _told(
+        self, space: SpaceId, asked: AskRequest, trace_id: str, payer: Payer
+    ) -> AsyncGenerator[AskEvent, None]:
         began = self._clock()
-        case = _Case(space, asked, self._understand(asked), began, trace_id)
+        case = _Case(space, asked, self._understand(asked), began, trace_id, payer)
         yield self._stage(case, "clean")
         refused = refusal(asked.question, case.understood.question, self._profile)
         if refused is not None:
@@ -123,7 +129,7 @@ class AskFlow:
             draft = Draft()
             if not must_abstain(found.response.verdict, found.passages):
                 yield self._stage(case, "write")
-                async with aclosing(self._writing.sentences(space, found, draft)) as sentences:
+                async with aclosing(self._writing.sentences(space, found, draft, case.payer)) as sentences:
                     async for sentence in sentences:
                         # A second attempt does not count from 1 again after a first one that was heard.
                         if not heard:
@@ -149,7 +155,13 @@ class AskFlow:
     def _found(self, case: _Case, parts: Parts | None) -> AsyncGenerator[str | Found, None]:
         question = case.understood.question
         return self._find.steps(
-            case.space, question, case.search(), decompose=case.takes_apart, only_relevant=True, known=parts
+            case.space,
+            question,
+            case.search(),
+            decompose=case.takes_apart,
+            only_relevant=True,
+            known=parts,
+            payer=case.payer,
         )
 
     def _put_together(self, case: _Case, found: Found, draft: Draft) -> Answer:

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from services.gateway.domain.callers import PUBLIC_PAYER, Payer
 from services.gateway.domain.citations import passage_holds, still_there
 from services.gateway.domain.cleaning import clean_question, refuse_broken_text
 from services.gateway.domain.parts import WHOLE, Parts, has_parts, may_have_parts
@@ -74,6 +75,7 @@ class FindFlow:
         decompose: bool,
         only_relevant: bool = False,
         known: Parts | None = None,
+        payer: Payer = PUBLIC_PAYER,
     ) -> AsyncGenerator[str | Found, None]:
         """The name of each step as it begins, and at last what was found.
 
@@ -90,7 +92,7 @@ class FindFlow:
         if at_once:
             yield "decompose"
         yield "retrieve"
-        taking = asyncio.create_task(self._apart.parts(question)) if at_once else None
+        taking = asyncio.create_task(self._apart.parts(question, payer)) if at_once else None
         try:
             found = await self._passages(space, question, search, WHOLE, only_relevant=only_relevant)
             parts = WHOLE if taking is None else await taking
@@ -99,7 +101,7 @@ class FindFlow:
                 taking.cancel()
         if decompose and not at_once and may_have_parts(question, found.response.verdict):
             yield "decompose"
-            parts = await self._apart.parts(question)
+            parts = await self._apart.parts(question, payer)
         if parts.sub_questions:
             yield "retrieve"
             found = await self._with_parts(space, search, found, parts, only_relevant=only_relevant)

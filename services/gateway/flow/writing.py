@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from services.gateway.domain.answering import early_end
+from services.gateway.domain.callers import PUBLIC_PAYER, Payer
 from services.gateway.domain.citations import Numbering, Quoted, holds, quoted_sentence
 from services.gateway.domain.layout import placed, with_markers
 from services.gateway.flow.find import FindFlow, Found
@@ -47,7 +48,9 @@ class Writing:
         self._profile = profile
         self._clock = clock
 
-    async def sentences(self, space: SpaceId, found: Found, draft: Draft) -> AsyncGenerator[SentenceEvent, None]:
+    async def sentences(
+        self, space: SpaceId, found: Found, draft: Draft, payer: Payer = PUBLIC_PAYER
+    ) -> AsyncGenerator[SentenceEvent, None]:
         """Each written sentence that the catalog confirms at this moment; a writer that fails just ends them.
 
         Their texts one after the other are the answer's text: each carries the layout that stands before it.
@@ -57,7 +60,7 @@ class Writing:
         numbering = Numbering()
         draft.done = early_end(AnswerReason.WRITER_UNAVAILABLE, [AWAY])
         try:
-            async with aclosing(self._generator.write(self._request(space, found))) as written:
+            async with aclosing(self._generator.write(self._request(space, found, payer))) as written:
                 async for event in written:
                     if isinstance(event, WritingDone):
                         draft.done = event
@@ -86,7 +89,7 @@ class Writing:
         draft.kept = kept
         draft.check_s += self._clock() - checking
 
-    def _request(self, space: SpaceId, found: Found) -> WriteRequest:
+    def _request(self, space: SpaceId, found: Found, payer: Payer) -> WriteRequest:
         profile = self._profile
         return WriteRequest(
             space=space,
@@ -97,6 +100,8 @@ class Writing:
             tone=profile.tone,
             language=profile.language,
             subject=[] if profile.subject is None else [profile.subject.name, *profile.subject.aliases],
+            client=payer.client,
+            daily_tokens=payer.daily_tokens,
         )
 
     async def _confirmed(

@@ -98,6 +98,7 @@ class Answer(Response):
     model: WriterModel
     index: IndexState
     timings_ms: dict[str, float]
+    cached: bool = Field(default=False, description="Given before, and nothing that it rests on changed since")
     trace_id: str
     trace: dict[str, Any] | None
 

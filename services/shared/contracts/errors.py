@@ -32,6 +32,16 @@ class ErrorCode(StrEnum):
     ROUTE_NOT_FOUND = "route_not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     ORIGIN_NOT_ALLOWED = "origin_not_allowed"
+    HOST_NOT_ALLOWED = "host_not_allowed"
+    KEY_REQUIRED = "key_required"
+    KEY_INVALID = "key_invalid"
+    ROLE_INSUFFICIENT = "role_insufficient"
+    SPACE_NOT_ALLOWED = "space_not_allowed"
+    KEY_NOT_FOUND = "key_not_found"
+    RATE_LIMITED = "rate_limited"
+    LIMITS_UNAVAILABLE = "limits_unavailable"
+    GAP_NOT_FOUND = "gap_not_found"
+    GAP_STATE_CONFLICT = "gap_state_conflict"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     BODY_TOO_LARGE = "body_too_large"
     UNREADABLE_DOCUMENT = "unreadable_document"
@@ -73,6 +83,16 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.ROUTE_NOT_FOUND: 404,
     ErrorCode.METHOD_NOT_ALLOWED: 405,
     ErrorCode.ORIGIN_NOT_ALLOWED: 403,
+    ErrorCode.HOST_NOT_ALLOWED: 403,
+    ErrorCode.KEY_REQUIRED: 401,
+    ErrorCode.KEY_INVALID: 401,
+    ErrorCode.ROLE_INSUFFICIENT: 403,
+    ErrorCode.SPACE_NOT_ALLOWED: 403,
+    ErrorCode.KEY_NOT_FOUND: 404,
+    ErrorCode.RATE_LIMITED: 429,
+    ErrorCode.LIMITS_UNAVAILABLE: 503,
+    ErrorCode.GAP_NOT_FOUND: 404,
+    ErrorCode.GAP_STATE_CONFLICT: 409,
     ErrorCode.UNSUPPORTED_MEDIA_TYPE: 415,
     ErrorCode.BODY_TOO_LARGE: 413,
     ErrorCode.UNREADABLE_DOCUMENT: 422,

@@ -31,6 +31,7 @@ class JobKind(StrEnum):
     GOLDEN = "golden"
     CALIBRATION = "calibration"
     REEMBED = "reembed"
+    ASK = "ask"
 
 
 class Queue(StrEnum):
@@ -50,6 +51,7 @@ QUEUE_OF: dict[JobKind, Queue] = {
     JobKind.GOLDEN: Queue.INDEX,
     JobKind.CALIBRATION: Queue.INDEX,
     JobKind.REEMBED: Queue.INDEX,
+    JobKind.ASK: Queue.ASK,
 }
 
 WORK_TASK = "ragstone.work"

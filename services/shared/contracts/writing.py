@@ -21,6 +21,9 @@ class DecomposeRequest(Request):
     question: str
     language: str = Field(description="BCP 47")
     client: str = Field(default=PUBLIC, description="Whose daily token budget pays")
+    daily_tokens: int | None = Field(
+        default=None, ge=0, description="That client's own budget; null: RAGSTONE_DAILY_TOKENS; 0: no limit"
+    )
 
 
 class Decomposed(Response):
@@ -52,6 +55,9 @@ class WriteRequest(Request):
     language: str = Field(description="BCP 47")
     subject: list[str] = Field(default_factory=list, description="Names of whom or what the content is about")
     client: str = Field(default=PUBLIC, description="Whose daily token budget pays")
+    daily_tokens: int | None = Field(
+        default=None, ge=0, description="That client's own budget; null: RAGSTONE_DAILY_TOKENS; 0: no limit"
+    )
 
 
 class Span(Response):

@@ -269,7 +269,7 @@ async def test_readiness_names_every_part_and_needs_only_those_that_answer(down:
 
 
 def test_the_shapes_that_clients_rely_on() -> None:
-    assert set(Answer.model_fields) - {"rewritten"} == {
+    assert set(Answer.model_fields) - {"rewritten", "cached"} == {
         *("id", "status", "text", "reason", "confidence", "citations", "claims", "sub_questions", "passages_used"),
         *("degraded", "model", "index", "timings_ms", "trace_id", "trace"),
     }
