@@ -14,10 +14,11 @@ _PARAGRAPH = "\n\n"
 
 @dataclass(frozen=True)
 class Chosen:
-    """A candidate that is said, and how sure that is."""
+    """A candidate that is said, how sure that is, and which columns of a table's row are said; else none."""
 
     candidate: Candidate
     score: float
+    columns: frozenset[int] = frozenset()
 
 
 def arranged(chosen: Sequence[Chosen], passages: Sequence[Passage]) -> tuple[SentenceWritten, ...]:
@@ -75,8 +76,9 @@ def _sentence(one: Chosen, passages: Sequence[Passage], before: str) -> Sentence
     spans = [_span(candidate.passage, candidate.start, candidate.end, passages)]
     text = quote
     if candidate.sentence.kind == "row" and candidate.sentence.header:
-        pairs = zip(candidate.sentence.header, cells(quote), strict=False)
-        text = "; ".join(f"{head}: {cell}" if head else cell for head, cell in pairs if cell)
+        pairs = enumerate(zip(candidate.sentence.header, cells(quote), strict=False))
+        said = [(head, cell) for at, (head, cell) in pairs if cell and at in one.columns]
+        text = "; ".join(f"{head}: {cell}" if head else cell for head, cell in said)
         spans = [*_header(candidate, passages), *spans]
     elif not _is_code(one, passages):
         text = re.sub(r"\s*\n[\s>]*", " ", quote)
@@ -85,8 +87,10 @@ def _sentence(one: Chosen, passages: Sequence[Passage], before: str) -> Sentence
 
 def _whole_table(rows: Sequence[Chosen], passages: Sequence[Passage]) -> SentenceWritten:
     first = rows[0].candidate
-    header = first.sentence.header
-    lines = [header, ("---",) * len(header), *(cells(_quote(row.candidate, passages)) for row in rows)]
+    said = frozenset().union(*(row.columns for row in rows))
+    header = [name for at, name in enumerate(first.sentence.header) if at in said]
+    told = [cells(_quote(row.candidate, passages)) for row in rows]
+    lines = [header, ["---"] * len(header), *([cell for at, cell in enumerate(row) if at in said] for row in told)]
     return SentenceWritten(
         event="sentence",
         text="\n".join(f"| {' | '.join(line)} |" for line in lines),

@@ -7,7 +7,6 @@ one; a question that names a column only as a condition ("the plan for 5 users")
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from services.generator.domain import terms
 from services.generator.domain.asked import Asked
@@ -22,7 +21,9 @@ _ASKING_LIST = (
     " wie wer wen wem wessen wann wo warum welche welcher welches welchen welchem"
 )
 _ASKING = frozenset(_ASKING_LIST.split())
-_BE = frozenset(["is", "are", "was", "were", "be", "ist", "sind", "war", "waren", "beträgt", "betragen", "lautet", "lauten"])
+_BE = frozenset(
+    ["is", "are", "was", "were", "be", "ist", "sind", "war", "waren", "beträgt", "betragen", "lautet", "lauten"]
+)
 _GERMAN_BE = frozenset(["ist", "sind", "war", "waren"])
 _DO_LIST = (
     "do does did has have had can could will would should may might must"
@@ -35,15 +36,9 @@ _BESIDE_LIST = (
 )
 _BESIDE = frozenset(_BESIDE_LIST.split())
 """What follows these says of which thing, where or when; it is not what is asked for."""
+_OWNER = re.compile(r"['’]s$|s['’]$", re.IGNORECASE)
+_LITTLE = re.compile(r"[a-zà-öø-ÿ]{1,2}")
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
-
-
-@dataclass(frozen=True)
-class _Named:
-    """Columns that a text names, and the words by which it does."""
-
-    columns: frozenset[int]
-    words: frozenset[str]
 
 
 def wanted(asked: Asked, place: str, header: Sequence[str], row: Sequence[str]) -> frozenset[int]:
@@ -51,30 +46,35 @@ def wanted(asked: Asked, place: str, header: Sequence[str], row: Sequence[str]) 
 
     ``place`` is the heading over the table: its words ask for no column.
     """
-    every = frozenset(range(len(row)))
-    if len(header) != len(row) or len(row) < 3:
+    every = frozenset(range(max(len(header), len(row))))
+    if len(row) > len(header) or len(header) < 3:
         return every
+    row = [*row, *[""] * (len(header) - len(row))]
     question = terms.tokens(asked.text)
     words = _without_values(question, row)
     heads = [_head(one) for one in header]
     key = _key(question, row)
-    slot = _slot(words, yes_or_no=asked.yes_or_no)
     known = frozenset(word for at in key for word in _telling(row[at]))
+    slot = _slot(words, yes_or_no=asked.yes_or_no)
     inside = _named(_stems(slot), heads, known)
-    named = _named(_stems(words), heads, known).columns | inside.columns
-    if not asked.yes_or_no and not inside.columns - key and not _accounted(words, place, header, row):
-        return every
-    given = frozenset(at for at in named - key if _given(question, header, row[at], known))
-    sought = frozenset(at for at in named - key if row[at] and (asked.yes_or_no or at not in given))
+    named = (_named(_stems(words), heads, known) | inside) - (frozenset({0}) if asked.yes_or_no else key)
+    given = frozenset(at for at in named if _given(question, header, row[at], known))
+    sought = frozenset(at for at in named if row[at] and (asked.yes_or_no or at not in given))
     kept = key | sought | given
-    sure = bool(inside.columns & sought)
-    return kept if sought and not _loses(asked.text, row, sought, every - kept, sure=sure) else every
+    sure = bool(inside & sought) or (asked.yes_or_no and bool(given))
+    if not sought or not (sure or _accounted(_unmeasured(words, slot, sought, row), place, header, row)):
+        return every
+    loose = any(not _held(word, heads) and word not in known for word in _stems(slot))
+    if _loses(asked.text, [row[at] for at in sought], [row[at] for at in every - kept], sure=sure, loose=loose):
+        return every
+    return kept
 
 
 def _head(name: str) -> frozenset[str]:
-    """Telling words of a column's name, without its unit where there is more to it."""
-    words = _telling(_BRACKETS.sub(" ", name)) or _telling(name)
-    return frozenset(word for word in words if word not in UNITS) or words
+    """Telling words of a column's name, without its unit and little words (de) where there is more to it."""
+    words = [word for word in terms.tokens(_BRACKETS.sub(" ", name)) if not word.stop]
+    telling = [word.stem for word in words if word.stem not in UNITS and not _LITTLE.fullmatch(word.written)]
+    return frozenset(telling or _stems(words)) or _telling(name)
 
 
 def _telling(text: str) -> frozenset[str]:
@@ -133,29 +133,24 @@ def _slot(words: Sequence[Token], *, yes_or_no: bool) -> list[Token]:
             break
         else:
             found.append(word)
-    return found
+    owner = max((at for at, word in enumerate(found) if _OWNER.search(word.written)), default=-1)
+    return found[owner + 1 :] if _stems(found[owner + 1 :]) else found
 
 
-def _named(said: Sequence[str], heads: Sequence[frozenset[str]], known: frozenset[str]) -> _Named:
-    """By all the words that a column shares with no other, or by some where nothing else is said.
+def _named(said: Sequence[str], heads: Sequence[frozenset[str]], known: frozenset[str]) -> frozenset[int]:
+    """Columns of which all words that they share with no other are said, or some where nothing else is said.
 
     A word that several columns share names them all, but not beside a word that tells them apart: the closing
-    pressure is not the opening pressure.
+    pressure is not the opening pressure; and the price is the column Price rather than Total price.
     """
     held = {word: _held(word, heads) for word in said}
-    by = [frozenset(name for found in held.values() for at, name in found if at == column) for column in range(len(heads))]
-    own = [head - frozenset().union(*(other for other in heads if other is not head)) for head in heads]
-    more = any(not found and word not in known for word, found in held.items())
-    columns = {
-        at for at, words in enumerate(own) if words & by[at] and (words <= by[at] or (not more and len(own) > 1))
-    }
-    for wholly in (True, False):
-        told = frozenset(word for at in columns for word in heads[at])
-        for at, head in enumerate(heads):
-            shared = head - own[at]
-            if shared and shared <= by[at] - told and (not own[at] if wholly else not own[at] & by[at]):
-                columns.add(at)
-    return _Named(frozenset(columns), frozenset(word for word, found in held.items() if found))
+    loose = any(not found and word not in known for word, found in held.items())
+    by = [frozenset(name for found in held.values() for at, name in found if at == one) for one in range(len(heads))]
+    own = [frozenset(word for word in head if sum(word in other for other in heads) == 1) for head in heads]
+    columns = frozenset(at for at, words in enumerate(own) if words & by[at] and (words <= by[at] or not loose))
+    told = frozenset(word for at in columns for word in heads[at])
+    alike = [at for at, head in enumerate(heads) if head - own[at] and head - own[at] <= by[at] - told]
+    return columns | frozenset([at for at in alike if not own[at]] or alike)
 
 
 def _held(word: str, heads: Sequence[frozenset[str]]) -> list[tuple[int, str]]:
@@ -164,6 +159,17 @@ def _held(word: str, heads: Sequence[frozenset[str]]) -> list[tuple[int, str]]:
     if same or any(sign.isdigit() for sign in word):
         return same
     return [(at, name) for at, head in enumerate(heads) for name in head if terms.akin(word, name) >= _SAME]
+
+
+def _unmeasured(
+    words: Sequence[Token], slot: Sequence[Token], sought: frozenset[int], row: Sequence[str]
+) -> list[Token]:
+    """The question without the noun of "At which pressure does it close?", where the column that is named has figures.
+
+    Such a noun is the measure of what the verb names, and no column of its own.
+    """
+    measured = words[0].written.casefold() in ("at", "bei") and all(_counts([row[at]]) for at in sought)
+    return [word for word in words if not (measured and word in slot)]
 
 
 def _accounted(words: Sequence[Token], place: str, header: Sequence[str], row: Sequence[str]) -> bool:
@@ -178,10 +184,18 @@ def _given(question: Sequence[Token], header: Sequence[str], cell: str, known: f
     return bool((_telling(cell) - names - known) & frozenset(_stems(question)))
 
 
-def _loses(
-    question: str, row: Sequence[str], sought: frozenset[int], left_out: frozenset[int], *, sure: bool
-) -> bool:
-    """Whether what is left out holds the kind of thing that is asked for: a name for a who, a number for a how many."""
-    if not any(kind_hint(question, row[at]) == 1.0 for at in left_out):
-        return False
-    return not sure or not any(kind_hint(question, row[at]) == 1.0 for at in sought)
+def _loses(question: str, sought: Sequence[str], left_out: Sequence[str], *, sure: bool, loose: bool) -> bool:
+    """Whether what is left out may hold the kind of thing that is asked for: a name for a who, a number for a how many.
+
+    ``sure``: the noun that is asked for is a column. ``loose``: it has a further word that no column has, as the
+    ticket price in a table of tickets and rates; a number is the likelier answer then.
+    """
+    here = [kind_hint(question, one) for one in sought]
+    there = [kind_hint(question, one) for one in left_out]
+    if 1.0 in there and (not sure or 1.0 not in here):
+        return True
+    return (not sure and 0.0 in here and 1.0 not in here) or (loose and _counts(left_out) and not _counts(sought))
+
+
+def _counts(cells: Sequence[str]) -> bool:
+    return any(sign.isdigit() for cell in cells for sign in cell)

@@ -7,12 +7,12 @@ written by people to look answerable. What tells those apart is in ``Doubt``; si
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from services.generator.domain import terms
+from services.generator.domain import columns, terms
 from services.generator.domain.arranging import Chosen, arranged
 from services.generator.domain.asked import Asked
-from services.generator.domain.candidates import Candidate
+from services.generator.domain.candidates import Candidate, cells
 from services.generator.domain.signals import Doubt, Fit, broken_name, doubt, fit, held_words
 from services.shared.contracts.search import Passage, TextScore
 from services.shared.contracts.writing import SentenceWritten
@@ -170,7 +170,7 @@ def choose(
         if rated and confidence >= threshold:
             score = round(confidence, 4)
             best = _whole_list(part.asked, rated[0].candidate, found) or _adding(part.asked, rated)
-            chosen.extend(Chosen(one, score) for one in best)
+            chosen.extend(Chosen(one, score, _columns(part.asked, one, passages)) for one in best)
     distinct = _distinct(chosen, passages)
     return Choice(arranged(distinct, passages), sum(confidences) / len(confidences) if confidences else 0.0)
 
@@ -236,13 +236,32 @@ def _whole_list(asked: Asked, best: Candidate, found: Sequence[Candidate]) -> li
     return [best, *(one for one in group if one is not best)][:MAX_LISTED]
 
 
+def _columns(asked: Asked, candidate: Candidate, passages: Sequence[Passage]) -> frozenset[int]:
+    """The columns of a table's row that the question asks for; none for other sentences."""
+    header = candidate.sentence.header
+    row = cells(_quote(candidate, passages)) if header else []
+    return columns.wanted(asked, candidate.place, header, row)
+
+
 def _distinct(chosen: Sequence[Chosen], passages: Sequence[Passage]) -> list[Chosen]:
-    """Without what says the same as a better one; rows and items of one list never do."""
+    """Without what says the same as a better one; rows and items of one list never do.
+
+    A row that several parts of the question ask for is said once, with the columns of all of them.
+    """
     kept: list[Chosen] = []
     for one in chosen:
-        if all(not _same(one.candidate, other.candidate, passages) for other in kept):
+        again = next((at for at, other in enumerate(kept) if _same_row(one.candidate, other.candidate, passages)), None)
+        if again is not None:
+            kept[again] = replace(kept[again], columns=kept[again].columns | one.columns)
+        elif all(not _same(one.candidate, other.candidate, passages) for other in kept):
             kept.append(one)
     return kept
+
+
+def _same_row(one: Candidate, other: Candidate, passages: Sequence[Passage]) -> bool:
+    """Whether both are one row of a table, or copies of it in two passages."""
+    header = one.sentence.header
+    return bool(header) and header == other.sentence.header and _quote(one, passages) == _quote(other, passages)
 
 
 def _same(one: Candidate, other: Candidate, passages: Sequence[Passage]) -> bool:

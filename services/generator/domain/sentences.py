@@ -45,6 +45,7 @@ _UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-{2,})[ \t\r]*$")
 _MARKER = re.compile(r"[ \t]*(?:(?:>|[-*+•‣▪]|\d{1,9}[.)])(?:[ \t]+|$)|>)(?:\[[ xX]\][ \t]+)?")
 _ITEM = re.compile(r"[ \t>]*(?:([-*+•‣▪])|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?$")
 _RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*$")
+_EMPTY_FIRST = re.compile(r"[ \t]*\|[ \t]*\|")
 
 _CLOSERS = "\"'”’»›)\\]」』）】*_`"
 _END = re.compile(rf"[.!?…]+[{_CLOSERS}]*(?=\s|$)|[。！？｡।؟۔]+[{_CLOSERS}]*")
@@ -111,7 +112,7 @@ def _blocks(text: str) -> Iterator[_Block]:
             header = tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
             at += 2
             while at < len(lines) and "|" in text[slice(*lines[at])]:
-                row = _row(text, *lines[at])
+                row = _row(text, *lines[at], empty_first=True)
                 row.header, row.header_at = header, (head.start, head.end)
                 yield row
                 at += 1
@@ -166,10 +167,15 @@ def _code(text: str, lines: list[tuple[int, int]], at: int) -> tuple[int, _Block
     return len(lines), _Block("code", start, len(text.rstrip()))
 
 
-def _row(text: str, start: int, end: int) -> _Block:
-    """A table row from its first cell to its last, without the outer bars."""
+def _row(text: str, start: int, end: int, *, empty_first: bool = False) -> _Block:
+    """A table row from its first cell to its last, without the outer bars.
+
+    ``empty_first``: an empty first cell keeps its bar, or the others would move under their neighbours' names.
+    """
     line = text[start:end]
     left = len(line) - len(line.lstrip(" \t|"))
+    if empty_first and (first := _EMPTY_FIRST.match(line)):
+        left = first.end() - 1
     right = len(line.rstrip(" \t|"))
     return _Block("row", start + left, start + max(left, right))
 
