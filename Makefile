@@ -61,7 +61,8 @@ test-indexes: $(VENV)/.dev ## Change to real other embedders under twenty questi
 	RAGSTONE_TEST_INDEXES=whole $(BIN)/python -m pytest -s tests/e2e/test_second_index.py
 
 test-repeats: $(VENV)/.dev ## The tests of races and kills with all their repeats (minutes)
-	RAGSTONE_TEST_REPEATS=whole $(BIN)/python -m pytest tests/e2e/test_forgotten_under_way.py tests/e2e/test_jobs_at_the_door.py
+	RAGSTONE_TEST_REPEATS=whole $(BIN)/python -m pytest tests/e2e/test_forgotten_under_way.py tests/e2e/test_jobs_at_the_door.py \
+		tests/e2e/test_one_chroma_folder.py tests/e2e/test_memory.py
 
 chaos: $(VENV)/.dev ## Kill processes at random moments for ROUNDS rounds; nothing may be lost, double or undead (minutes)
 	RAGSTONE_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos
