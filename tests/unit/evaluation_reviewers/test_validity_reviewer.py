@@ -113,6 +113,6 @@ def test_any_text_is_judged(text: str) -> None:
 
 @pytest.mark.parametrize("junk", ["[1", "'a 'b", " ", "<a ", "| ", '"', "(", "a ", "`", "?", "[a]("])
 def test_endless_junk_is_read_in_a_moment(junk: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     by_rule(junk * 6000 + "x")
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2

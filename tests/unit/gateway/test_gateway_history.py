@@ -261,6 +261,6 @@ def test_no_conversation_breaks_anything(question: str, before: str, answer: str
     "piece", ["and ", "it ", "that ", "the the ", "A B ", "what about ", "— x ", "in Berlin ", "a"]
 )
 def test_long_nonsense_takes_no_time(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     rewritten((piece * 2000)[:2000], (piece * 2000)[:2000])
-    assert time.perf_counter() - began < 1.0
+    assert time.thread_time() - began < 1.0

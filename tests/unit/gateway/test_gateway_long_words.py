@@ -22,8 +22,8 @@ RUNS += ["what is ", "and ", "I am ", "the ", "Ab ", "1.", "[1]", "`", "*", "|",
 @pytest.mark.parametrize("run", RUNS)
 def test_a_long_run_is_read_at_once(run: str) -> None:
     text = (run * LENGTH)[:LENGTH]
-    began = time.perf_counter()
+    began = time.thread_time()
     for question, history in ((f"Why {text}?", None), ("And before that?", [Turn(question=text, answer=text)])):
         found = understood(question, history, PROFILE, question_max_chars=2 * LENGTH, history_max_chars=4 * LENGTH)
         refusal(question, found.question, PROFILE)
-    assert time.perf_counter() - began < PATIENCE_S
+    assert time.thread_time() - began < PATIENCE_S

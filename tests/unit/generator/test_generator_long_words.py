@@ -40,7 +40,7 @@ RUNS = [
 @pytest.mark.parametrize("run", RUNS)
 def test_a_long_run_is_checked_at_once(run: str) -> None:
     text = (run * LENGTH)[:LENGTH]
-    began = time.perf_counter()
+    began = time.thread_time()
     cutter = SentenceCutter(3)
     for at in range(0, LENGTH, 50):
         cutter.feed(text[at : at + 50])
@@ -49,4 +49,4 @@ def test_a_long_run_is_checked_at_once(run: str) -> None:
     broken_rule(text)
     split(text)
     split_question(text)
-    assert time.perf_counter() - began < PATIENCE_S
+    assert time.thread_time() - began < PATIENCE_S
