@@ -6,12 +6,15 @@ import signal
 import sys
 import threading
 
-from services.ingestor.adapters.owner import this_process
 from services.ingestor.adapters.rounds import go_round
 from services.ingestor.settings import IngestorSettings
 from services.shared.contracts.errors import RagstoneError
+from services.shared.kit.deafness import begin_anew_when_deaf
 from services.shared.kit.logs import configure_logs, get_logger
+from services.shared.kit.owner import this_process
 from services.shared.kit.presence import announce
+from services.shared.kit.settings import TraceSettings
+from services.shared.kit.tracing import configure_tracing
 
 log = get_logger(__name__)
 
@@ -27,6 +30,7 @@ def worker(settings: IngestorSettings) -> None:
     refuse_model_before_fork(sys.modules)
     stop = threading.Event()
     announce("worker", this_process(), settings.redis, stop)
+    begin_anew_when_deaf(settings.jobs.queues, settings.redis, stop)
     try:
         app.Worker(
             pool="prefork",
@@ -36,6 +40,8 @@ def worker(settings: IngestorSettings) -> None:
             without_gossip=True,
             without_mingle=True,
             without_heartbeat=True,
+            # Its banner is no line of a log.
+            quiet=True,
         ).start()
     finally:
         stop.set()
@@ -92,6 +98,7 @@ def main() -> None:
         sys.exit(f"usage: python -m services.ingestor {' | '.join(ROLES)}")
     settings = IngestorSettings()
     configure_logs(f"ingestor-{sys.argv[1]}", settings.logs)
+    configure_tracing(f"ingestor-{sys.argv[1]}", TraceSettings())
     ROLES[sys.argv[1]](settings)
 
 

@@ -46,6 +46,12 @@ class ParseSettings(BaseSettings):
     model_config = TABLE
 
     parse_timeout_s: float = Field(default=30.0, gt=0, description="Longest reading of one document, seconds")
+    parse_first_s: float = Field(
+        default=2.5,
+        gt=0,
+        description="Longest first reading of a document that was sent by itself, seconds; one that takes longer is put"
+        " behind the others, and then has the whole time beside them",
+    )
     parse_memory_bytes: int = Field(
         default=1_000_000_000, ge=50_000_000, description="Memory that the reading of one document may take, bytes"
     )
@@ -86,6 +92,18 @@ class ReconcilerSettings(BaseSettings):
     )
     blob_grace_s: float = Field(default=3600.0, ge=0, description="Unused originals younger than this stay, seconds")
     keep_jobs_days: float = Field(default=30.0, gt=0, description="Finished jobs are forgotten after this many days")
+    answer_keep_s: int = Field(
+        default=86_400,
+        ge=0,
+        description="Questions that were asked for later are forgotten with their answers this long after their end,"
+        " seconds, at the next sweep",
+    )
+    gaps_keep_days: float = Field(
+        default=90.0,
+        ge=0,
+        description="Questions without an answer are forgotten this long after they were asked last, days, at the next"
+        " sweep",
+    )
 
 
 class JudgeSettings(BaseSettings):

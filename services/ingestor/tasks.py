@@ -15,6 +15,7 @@ from services.shared.contracts.jobs import WORK_TASK, Doorbell
 from services.shared.kit.logs import get_logger
 from services.shared.kit.queue import celery_app
 from services.shared.kit.request_context import enter_request
+from services.shared.kit.tracing import span
 
 log = get_logger(__name__)
 
@@ -49,17 +50,20 @@ def answer(message: dict[str, Any], limit_s: int) -> None:
         log.error("ring_unreadable", why=str(error))
         return
     enter_request(bell.request_id)
-    try:
-        worker().answer(bell.job_id)
-    except SoftTimeLimitExceeded:
-        log.error("time_limit", job_id=bell.job_id, seconds=limit_s)
-        worker().give_up(
-            f"it took longer than {limit_s} seconds and was ended; send it in smaller parts, "
-            "or raise RAGSTONE_JOB_TIME_LIMIT_S"
-        )
-    except RagstoneError as error:
-        # Nothing could be noted (the catalog is away): the lease runs out and the job is taken again.
-        log.error("work_broken_off", job_id=bell.job_id, why=error.detail)
+    with span("job", kind="consumer", parent=bell.traceparent, job_id=bell.job_id) as job:
+        try:
+            worker().answer(bell.job_id)
+        except SoftTimeLimitExceeded:
+            log.error("time_limit", job_id=bell.job_id, seconds=limit_s)
+            job.failed("time_limit")
+            worker().give_up(
+                f"it took longer than {limit_s} seconds and was ended; send it in smaller parts, "
+                "or raise RAGSTONE_JOB_TIME_LIMIT_S"
+            )
+        except RagstoneError as error:
+            # Nothing could be noted (the catalog is away): the lease runs out and the job is taken again.
+            log.error("work_broken_off", job_id=bell.job_id, why=error.detail)
+            job.failed(error.code)
 
 
 def refuse_model_before_fork(loaded: Container[str]) -> None:

@@ -1,6 +1,7 @@
 """Builds the worker and the reconciler from settings."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -22,11 +23,9 @@ from services.ingestor.adapters.indexes import CatalogComparisonContent, Catalog
 from services.ingestor.adapters.judge import HttpJudge
 from services.ingestor.adapters.keyword_index import SavedKeywords
 from services.ingestor.adapters.languages import Languages
-from services.ingestor.adapters.leases import Heartbeats
 from services.ingestor.adapters.ledger import CatalogLedger
 from services.ingestor.adapters.likeness import EmbeddedLikeness
 from services.ingestor.adapters.originals import BlobOriginals
-from services.ingestor.adapters.owner import this_process
 from services.ingestor.adapters.parsing.limits import ParseLimits
 from services.ingestor.adapters.parsing.sandbox import SandboxedParsers
 from services.ingestor.adapters.rankings import RetrieverRankings
@@ -46,9 +45,11 @@ from services.ingestor.ports.tools import Rules, Tools
 from services.ingestor.settings import IngestorSettings
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
+from services.shared.catalog.holding import Heartbeats
 from services.shared.catalog.index_rows import WantedEmbedder
 from services.shared.catalog.indexes import EmbedderSpec
 from services.shared.kit.events import JobEventSender
+from services.shared.kit.owner import this_process
 from services.shared.kit.queue import impatient_bell
 from services.shared.kit.remembered import AnswerEraser
 from services.shared.kit.version import product_version
@@ -74,12 +75,14 @@ def tools(settings: IngestorSettings, catalog: Catalog, models: Embedders) -> To
     owner, lease_s, work = this_process(), settings.jobs.lease_s, settings.work
     events = JobEventSender(settings.redis)
     embedders = ModelEmbedders(models, SoftTimeLimitExceeded)
+    limits, languages = parse_limits(settings), Languages()
     return Tools(
         ledger=CatalogLedger(catalog, events, owner, lease_s, now, settings.jobs.max_attempts),
         batches=CatalogBatchLedger(catalog, events, owner, lease_s, now),
         leases=Heartbeats(catalog, owner, lease_s, now),
         originals=BlobOriginals(Blobs(settings.state.blob_dir)),
-        parsers=SandboxedParsers(parse_limits(settings), Languages().language_of),
+        parsers=SandboxedParsers(limits, languages.language_of),
+        slow_parsers=SandboxedParsers(replace(limits, documents=1), languages.language_of),
         embedders=embedders,
         vectors=ChromaVectors(settings.chroma.chroma_url, catalog, embedders.first, now),
         bell=_bell(settings),
@@ -108,6 +111,7 @@ def tools(settings: IngestorSettings, catalog: Catalog, models: Embedders) -> To
             time_slice_s=min(work.time_slice_s, settings.jobs.job_time_limit_s / 4),
             time_limit_s=settings.jobs.job_time_limit_s,
             max_attempts=settings.jobs.max_attempts,
+            parse_first_s=settings.parse.parse_first_s,
         ),
         time_up=SoftTimeLimitExceeded,
     )
@@ -158,7 +162,7 @@ def evaluation_tools(settings: IngestorSettings, catalog: Catalog, embedder: Emb
         )
     return EvaluationTools(
         records=CatalogEvaluations(catalog),
-        system=GatewayAsClient(settings.services.gateway_url, settings.work.ask_timeout_s),
+        system=GatewayAsClient(settings.services.gateway_url, settings.work.ask_timeout_s, catalog),
         judge=judge,
         likeness=EmbeddedLikeness(embedder),
         content=CatalogGoldenContent(catalog, now),
@@ -179,6 +183,8 @@ def housekeeping(settings: IngestorSettings, catalog: Catalog) -> CatalogHouseke
         stale_after_s=table.sweep_grace_s,
         blob_grace_s=table.blob_grace_s,
         keep_jobs_days=table.keep_jobs_days,
+        answer_keep_s=table.answer_keep_s,
+        gaps_keep_days=table.gaps_keep_days,
         calibrate_again_share=settings.jobs.calibrate_again_share,
     )
 

@@ -60,6 +60,10 @@ class MadeAhead(Generic[T]):
                 raise self._error
             return found
 
+    def ready(self, within_s: float) -> bool:
+        with self._changed:
+            return bool(self._changed.wait_for(lambda: self._ready or self._over, within_s))
+
     def draw(self) -> None:
         """The thread's work: to the end of the iterator, or until nobody wants more."""
         try:

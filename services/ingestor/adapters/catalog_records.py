@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from services.ingestor.domain.documents import Incoming, Prepared, StoredChunk, VectorItem
 from services.ingestor.ports.content import Switched, Target
-from services.ingestor.ports.jobs import ClaimedJob
+from services.ingestor.ports.jobs import PARSE, ClaimedJob
 from services.shared.catalog import documents, indexes, spaces, staging
 from services.shared.catalog.chunks import LiveChunk
 from services.shared.catalog.document_rows import SavedChunk
@@ -36,6 +36,7 @@ def claimed_of(row: JobRow) -> ClaimedJob:
         version_id=None if draft is None else draft.version_id,
         payload=row.payload,
         begun=row.stage is not None,
+        slow=row.kind == JobKind.DOCUMENT and row.stage == PARSE,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from services.ingestor.ports.content import EmbeddingStopped, KeepGoing, Target, Vectors
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.logs import get_logger
+from services.shared.kit.tracing import traced
 from services.shared.models import embedder as models
 from services.shared.models.background import export_beside
 from services.shared.models.embedders import Embedders
@@ -77,6 +78,7 @@ class ModelEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._model().count_tokens(texts)
 
+    @traced("embed")
     def embed(self, texts: Sequence[str], keep_going: KeepGoing) -> Vectors:
         try:
             return self._model().embed_documents(texts, keep_going)

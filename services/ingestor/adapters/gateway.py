@@ -4,13 +4,17 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from services.shared.catalog.engine import Catalog
+from services.shared.catalog.own_keys import own_key
 from services.shared.contracts.answers import Answer, AskRequest
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import Readiness
 from services.shared.contracts.ids import DocumentId, SpaceId, VersionId
+from services.shared.contracts.keys import Role
 from services.shared.contracts.search import SearchRequest, SearchResponse
 from services.shared.kit.http_client import ServiceClient
 
@@ -21,6 +25,10 @@ BUSY_WAIT_S = 5.0
 PATIENCE_S = 60.0
 """A call that took longer before it failed would take as long again."""
 AWAY = 503
+KEY_LIVES = timedelta(hours=6)
+"""Longer than any worker asks without making way for other jobs."""
+ANEW = {"Cache-Control": "no-cache"}
+"""What is measured is how questions are answered, not what was answered before."""
 _GONE = (ErrorCode.DOCUMENT_NOT_FOUND, ErrorCode.VERSION_NOT_FOUND)
 
 
@@ -68,21 +76,23 @@ class GatewayOfSpace:
 
 
 class GatewayAsClient:
-    """Opens the API of one space for the time of a ``with`` block."""
+    """Opens the API of one space for the time of a ``with`` block, with a key of its own that may read there."""
 
-    def __init__(self, url: str, timeout_s: float) -> None:
+    def __init__(self, url: str, timeout_s: float, catalog: Catalog) -> None:
         self._url = url
         self._timeout_s = timeout_s
+        self._catalog = catalog
 
     @contextmanager
     def __call__(self, space: SpaceId) -> Iterator[GatewayOfSpace]:
-        with asyncio.Runner() as runner:
+        key = own_key(self._catalog, "an evaluation", Role.READ, space, KEY_LIVES)
+        with key as secret, asyncio.Runner() as runner:
             client = ServiceClient(
                 name="gateway",
                 base_url=self._url,
                 unavailable=ErrorCode.GATEWAY_UNAVAILABLE,
                 timeout_s=self._timeout_s,
-                headers={"Ragstone-Space": space},
+                headers={"Ragstone-Space": space, "Authorization": f"Bearer {secret}", **ANEW},
             )
             try:
                 yield GatewayOfSpace(client, runner)

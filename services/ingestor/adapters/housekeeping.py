@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from services.ingestor.adapters.catalog_records import claimed_of
-from services.ingestor.adapters.ledger import live_versions
-from services.ingestor.adapters.owner import dead
+from services.ingestor.adapters.ledger import discard_of_ended, live_versions
 from services.ingestor.ports.housekeeping import AtWork, LostOriginal, Ring, StoredIndex
-from services.shared.catalog import calibrations, chunks, documents, indexes, jobs, spaces
+from services.shared.catalog import calibrations, chunks, documents, gaps, indexes, jobs, spaces
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.indexes import IndexRow
@@ -18,9 +17,10 @@ from services.shared.catalog.jobs import JobRow
 from services.shared.contracts.calibration import CalibrationRequest
 from services.shared.contracts.ids import JobId, SpaceId, VersionId
 from services.shared.contracts.indexes import IndexPhase
-from services.shared.contracts.jobs import QUEUE_OF, JobKind, JobState
+from services.shared.contracts.jobs import QUEUE_OF, JobKind, JobState, Queue
 from services.shared.kit.events import JobEventSender
 from services.shared.kit.logs import get_logger
+from services.shared.kit.owner import dead
 
 log = get_logger(__name__)
 
@@ -51,6 +51,8 @@ class CatalogHousekeeping:
         stale_after_s: float,
         blob_grace_s: float,
         keep_jobs_days: float,
+        answer_keep_s: float,
+        gaps_keep_days: float,
         calibrate_again_share: float,
     ) -> None:
         self._catalog = catalog
@@ -62,6 +64,8 @@ class CatalogHousekeeping:
         self._stale_after = timedelta(seconds=stale_after_s)
         self._blob_grace_s = blob_grace_s
         self._keep_jobs = timedelta(days=keep_jobs_days)
+        self._keep_answers = timedelta(seconds=answer_keep_s)
+        self._keep_gaps = timedelta(days=gaps_keep_days)
         self._calibrate_again_share = calibrate_again_share
 
     def reap(self) -> int:
@@ -70,15 +74,22 @@ class CatalogHousekeeping:
         if not owners:
             return 0
         with self._catalog.write() as tx:
-            requeued, failed = jobs.reap(tx, max_attempts=self._max_attempts, now=self._now(), dead_owners=dead(owners))
-        for job in (*requeued, *failed):
+            reaped = jobs.reap(tx, max_attempts=self._max_attempts, now=self._now(), dead_owners=dead(owners))
+        for job in (*reaped.queued, *reaped.failed, *reaped.cancelled):
             log.warning("job_taken_back", job_id=job.id, state=job.state, attempts=job.attempts)
             self._events.changed(job.id)
-        return len(requeued) + len(failed)
+        ingested = (JobKind.DOCUMENT, JobKind.BATCH)
+        discard_of_ended(self._catalog, [job for job in reaped.cancelled if job.kind in ingested])
+        discard_of_ended(self._catalog, [job for job in reaped.failed if job.kind is JobKind.DOCUMENT])
+        return len(reaped.queued) + len(reaped.failed)
 
     def unrung(self) -> list[Ring]:
+        since = self._now() - self._ring_after
         with self._catalog.read() as tx:
-            waiting = jobs.unrung(tx, older_than=self._now() - self._ring_after, limit=RINGS_AT_ONCE)
+            # Each queue by itself: many questions that wait must not keep a document's lost bell from being rung.
+            waiting = [
+                job for queue in Queue for job in jobs.unrung(tx, queue=queue, older_than=since, limit=RINGS_AT_ONCE)
+            ]
         return [(job.queue, job.id, job.request_id) for job in waiting]
 
     def rung(self, job_ids: Sequence[JobId]) -> None:
@@ -218,8 +229,14 @@ class CatalogHousekeeping:
         now = self._now()
         with self._catalog.write() as tx:
             number = jobs.prune(tx, older_than=now - self._keep_jobs, now=now)
+            number += jobs.prune(tx, older_than=now - self._keep_answers, now=now, kind=JobKind.ASK)
+        # By itself: it takes the spaces, which come before all else.
+        with self._catalog.write() as tx:
+            asked = gaps.prune(tx, now - self._keep_gaps)
         if number:
             log.info("jobs_forgotten", jobs=number)
+        if asked:
+            log.info("questions_forgotten", wordings=asked)
 
     def settle(self) -> None:
         self._catalog.settle(SETTLE_S)

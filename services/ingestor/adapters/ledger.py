@@ -17,14 +17,24 @@ from services.ingestor.adapters.catalog_records import (
 )
 from services.ingestor.domain.documents import Prepared, StoredChunk
 from services.ingestor.ports.content import Target
-from services.ingestor.ports.jobs import ClaimedJob, LeaseLost, Outcome, ProgressNote, Published, Superseded
+from services.ingestor.ports.jobs import (
+    PARSE,
+    ClaimedJob,
+    LeaseLost,
+    Outcome,
+    ProgressNote,
+    Published,
+    Superseded,
+)
 from services.shared.catalog import chunks, documents, jobs, staging
 from services.shared.catalog.engine import Catalog
+from services.shared.catalog.jobs import JobRow
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId, chunk_id
 from services.shared.contracts.jobs import JobKind, JobState, Queue
 from services.shared.kit.events import JobEventSender
 from services.shared.kit.logs import get_logger
+from services.shared.kit.tracing import traced
 
 log = get_logger(__name__)
 
@@ -103,6 +113,7 @@ class CatalogLedger:
         for note in notes:
             self._events.changed(note.job_id)
 
+    @traced("publish")
     def publish(self, job: ClaimedJob, prepared: Prepared, target: Target) -> Outcome:
         result = {"version": prepared.version_id, "chunks": len(prepared.chunks), "unchanged": False}
         now = self._now()
@@ -125,6 +136,7 @@ class CatalogLedger:
         with self._catalog.read() as tx:
             return staged_chunks(tx, space, document_id, version)
 
+    @traced("publish")
     def publish_staged(self, job: ClaimedJob, target: Target) -> Outcome:
         if job.incoming is None or job.version_id is None:
             raise RagstoneError(ErrorCode.VERSION_NOT_FOUND, f"job {job.id} names no document; send it again")
@@ -173,6 +185,7 @@ class CatalogLedger:
         most = self._max_attempts
         with self._catalog.write() as tx:
             done = jobs.put_off(tx, job.id, self._owner, reason=reason, max_attempts=most, now=self._now())
+        self._discard_of_ended([job])
         log.warning("job_put_off", job_id=job.id, kind=job.kind, attempts=job.attempts, **_subject(job, reason))
         return self._told(job, done)
 
@@ -187,14 +200,23 @@ class CatalogLedger:
             # Heartbeats that did not get through look the same from here, and are no cancellation.
             asked = row is not None and row.cancel_requested
             done = asked and jobs.cancelled(tx, job.id, self._owner, reason=None, now=self._now())
+        self._discard_of_ended([job])
         return self._told(job, done)
 
     def release(self, held: Sequence[ClaimedJob]) -> None:
         with self._catalog.write() as tx:
             for job in held:
                 jobs.release(tx, job.id, self._owner, self._now())
+        self._discard_of_ended(held)
         for job in held:
             self._events.changed(job.id)
+
+    def put_behind(self, job: ClaimedJob) -> None:
+        with self._catalog.write() as tx:
+            jobs.progress(tx, job.id, self._owner, stage=PARSE, done=0, total=None, now=self._now())
+            jobs.release(tx, job.id, self._owner, self._now())
+        log.info("document_put_behind", job_id=job.id, **_subject(job))
+        self._events.changed(job.id)
 
     def documents_wait(self) -> bool:
         with self._catalog.read() as tx:
@@ -221,6 +243,15 @@ class CatalogLedger:
         with self._catalog.read() as tx:
             return [stored_chunk_of(chunk) for chunk in chunks.chunks_of_version(tx, space, version)]
 
+    def _discard_of_ended(self, held: Sequence[ClaimedJob]) -> None:
+        """Those of the jobs that are over for good leave no staged text to the sweep."""
+        begun = [job.id for job in held if job.kind in (JobKind.DOCUMENT, JobKind.BATCH)]
+        if not begun:
+            return
+        with self._catalog.read() as tx:
+            found = [jobs.find(tx, id) for id in begun]
+        discard_of_ended(self._catalog, [row for row in found if row is not None and row.stage is not None])
+
     def _told(self, job: ClaimedJob, done: bool) -> bool:
         if done:
             self._events.changed(job.id)
@@ -234,6 +265,15 @@ def _subject(job: ClaimedJob, reason: str | None = None) -> dict[str, str]:
     if job.incoming is not None:
         return {"document_id": job.incoming.document_id}
     return {} if reason is None else {"reason": reason}
+
+
+def discard_of_ended(catalog: Catalog, rows: Collection[JobRow]) -> None:
+    """Drop what is staged of those that failed or were cancelled. In a transaction of its own: a space comes before
+    its jobs."""
+    for row in rows:
+        if row.state in (JobState.FAILED, JobState.CANCELLED):
+            with catalog.write() as tx:
+                documents.discard_idle(tx, row.space_id, row.document_id)
 
 
 def live_versions(catalog: Catalog, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:

@@ -15,6 +15,7 @@ from services.shared.catalog.indexes import EmbedderSpec, IndexRow
 from services.shared.contracts.ids import ChunkId, IndexId, SpaceId, VersionId
 from services.shared.contracts.indexes import IndexPhase
 from services.shared.index.chroma import VectorIndex, VectorItem
+from services.shared.kit.tracing import traced
 
 _FIELDS = [field.name for field in fields(VectorItem)]
 
@@ -40,6 +41,7 @@ class ChromaVectors:
         row = self._found(index_id)
         return target_of(row) if row is not None and row.space_id == space else None
 
+    @traced("index")
     def upsert(self, target: Target, items: Sequence[own.VectorItem], vectors: Vectors) -> None:
         row = self._found(target.index_id)
         if row is None:

@@ -104,8 +104,8 @@ class BatchReader:
             step = BatchStep(n, id, staged=submission.version_id, revision=submission.revision)
             if staged := self._staged(document, incoming, submission):
                 return step, staged
-            data = document.text.encode()
-            prepared = prepare(tools, tools.embedders.of(target), incoming, submission.version_id, data)
+            extracted = tools.parsers.parse(incoming, document.text.encode())
+            prepared = prepare(tools, tools.embedders.of(target), incoming, submission.version_id, extracted)
             if is_large(tools, prepared):
                 return step, stage(tools, self._job.space, prepared, submission.revision)
             return BatchStep(n, id, prepared, revision=submission.revision), ()

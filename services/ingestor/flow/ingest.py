@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from services.ingestor.domain.documents import Prepared, StoredChunk
+from services.ingestor.domain.documents import Extracted, Incoming, Prepared, StoredChunk
 from services.ingestor.domain.reasons import SUPERSEDED
 from services.ingestor.flow import indexing
 from services.ingestor.flow.large import LargeDocument
@@ -19,11 +19,14 @@ from services.ingestor.flow.outages import fail_or_put_off
 from services.ingestor.flow.prepare import prepare
 from services.ingestor.flow.progress import Progress
 from services.ingestor.flow.slices import Pace, TimeSlice, is_large, stage
-from services.ingestor.ports.content import EmbeddingStopped, Switched, Target
+from services.ingestor.ports.content import EmbeddingStopped, Switched, TakesLong, Target
 from services.ingestor.ports.jobs import ClaimedJob, Lease, LeaseLost, ProgressNote, Superseded
-from services.ingestor.ports.tools import Background, Tools
+from services.ingestor.ports.tools import Ahead, Background, Tools
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.ids import SpaceId, VersionId
+
+LOOK_S = 0.5
+"""How often it is looked whether documents wait, while one is read that takes long."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +71,23 @@ class DocumentIngest:
         with tools.leases.hold([job.id for job in jobs]) as lease, tools.one_behind() as writer:
             shift = _Shift(lease, writer, Progress(tools.ledger, tools.clock))
             with tools.ahead(self._read(jobs, shift), 2 * tools.rules.group_jobs) as ahead:
+                if any(job.slow for job in jobs):
+                    self._bring_in_until(ahead)
                 while found := ahead.take():
                     large += [one for one in found if isinstance(one, _Large)]
                     for bundle in self._bundles([one for one in found if isinstance(one, _Ready)]):
                         self._embed(bundle, shift)
             writer.wait()
             self._run_large(large, shift)
+
+    def _bring_in_until(self, ahead: Ahead[_Ready | _Large]) -> None:
+        """While one is read that takes long, the documents that wait and that nobody began go in."""
+        tools = self._tools
+        while not ahead.ready(LOOK_S):
+            others = tools.ledger.claim_fresh(tools.rules.group_jobs) if tools.ledger.fresh_waits() else []
+            if others:
+                self._held += others
+                DocumentIngest(tools, self._pace, self._held).run(others)
 
     def _read(self, jobs: Sequence[ClaimedJob], shift: _Shift) -> Iterator[_Ready | _Large]:
         """The reader's part."""
@@ -115,8 +129,8 @@ class DocumentIngest:
             if staged:
                 return _Large(job, staged)
             target = tools.vectors.target(job.space)
-            data = tools.originals.read(job.incoming.blob_sha256)
-            prepared = prepare(tools, tools.embedders.of(target), job.incoming, job.version_id, data)
+            extracted = self._extracted(job, job.incoming)
+            prepared = prepare(tools, tools.embedders.of(target), job.incoming, job.version_id, extracted)
             if not is_large(tools, prepared):
                 return _Ready(job, prepared, target)
             chunks = stage(tools, job.space, prepared, job.revision or 0)
@@ -125,9 +139,21 @@ class DocumentIngest:
             return _Large(job, chunks)
         except tools.time_up:
             raise
+        except TakesLong:
+            tools.ledger.put_behind(job)
+            tools.bell.ring(job.queue, job.id, job.request_id)
         except Exception as error:
             fail_or_put_off(tools.ledger, job, error, job.incoming.name)
-            return None
+        return None
+
+    def _extracted(self, job: ClaimedJob, incoming: Incoming) -> Extracted:
+        """Its text. A first reading is short, so that files which hang their reader hold up what waits behind them
+        only for a moment; raises TakesLong."""
+        tools = self._tools
+        data = tools.originals.read(incoming.blob_sha256)
+        if job.slow:
+            return tools.slow_parsers.parse(incoming, data)
+        return tools.parsers.parse(incoming, data, tools.rules.parse_first_s)
 
     def _bundles(self, found: Sequence[_Ready]) -> Iterator[list[_Ready]]:
         """What is embedded together: not too much, for one index, and no document twice, which must go in one after

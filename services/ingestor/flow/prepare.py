@@ -1,16 +1,17 @@
-"""From bytes to a version that is ready to be embedded: parse, then chunk."""
+"""From the text of a document to a version that is ready to be embedded."""
 
 from services.ingestor.domain.chunking import Limits, cut
-from services.ingestor.domain.documents import Incoming, Prepared, describe, kind_of_document, title_of
+from services.ingestor.domain.documents import Extracted, Incoming, Prepared, describe, kind_of_document, title_of
 from services.ingestor.ports.content import Embedder
 from services.ingestor.ports.tools import Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
 
 
-def prepare(tools: Tools, embedder: Embedder, incoming: Incoming, version_id: VersionId, data: bytes) -> Prepared:
+def prepare(
+    tools: Tools, embedder: Embedder, incoming: Incoming, version_id: VersionId, extracted: Extracted
+) -> Prepared:
     """The version with its text, description and chunks; raises RagstoneError naming the file."""
-    extracted = tools.parsers.parse(incoming, data)
     limits = Limits(tools.rules.chunk_words, embedder.max_tokens())
     title, kind = title_of(incoming, extracted), kind_of_document(incoming, extracted)
     chunks = cut(extracted, title, limits, embedder.count_tokens, kind)

@@ -43,6 +43,10 @@ class EmbeddingStopped(Exception):
     """The caller's ``keep_going`` said no."""
 
 
+class TakesLong(Exception):
+    """A document could not be read in the time that it was given for now."""
+
+
 class Originals(Protocol):
     """The original bytes. Raises RagstoneError when they are gone or the folder cannot be used."""
 
@@ -54,8 +58,9 @@ class Originals(Protocol):
 class Parsers(Protocol):
     """Reads files of every supported kind."""
 
-    def parse(self, incoming: Incoming, data: bytes) -> Extracted:
-        """Raises RagstoneError naming the file, what is wrong with it and what to do."""
+    def parse(self, incoming: Incoming, data: bytes, within_s: float | None = None) -> Extracted:
+        """Raises RagstoneError naming the file, what is wrong with it and what to do; TakesLong when ``within_s`` is
+        less than the time that a document may take, and over."""
 
 
 class Embedder(Protocol):

@@ -10,6 +10,9 @@ from services.ingestor.ports.content import Target
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobItem, JobKind, Queue
 
+PARSE = "parse"
+"""The stage of a document whose text is not there yet."""
+
 
 class LeaseLost(Exception):
     """The job belongs to somebody else now; nothing of this transaction was kept."""
@@ -32,6 +35,8 @@ class ClaimedJob:
     payload: dict[str, Any]
     begun: bool = False
     """Something of it is noted from an earlier time slice or attempt: its document may be staged."""
+    slow: bool = False
+    """Begun before, and not even read: it has the whole time for that, beside the others."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,10 @@ class Ledger(Protocol):
 
     def release(self, jobs: Sequence[ClaimedJob]) -> None:
         """Put them back without counting the attempt; the caller rings for them."""
+
+    def put_behind(self, job: ClaimedJob) -> None:
+        """Put a document back that takes long to read, as one that is ``slow``; without counting the attempt. The
+        caller rings for it."""
 
     def documents_wait(self) -> bool:
         """Does any document wait for a worker?"""

@@ -31,6 +31,9 @@ class Ahead(Protocol[Item]):
     def take(self) -> list[Item]:
         """All that are ready, at least one, waiting for it; none at the end. Raises what making one raised."""
 
+    def ready(self, within_s: float) -> bool:
+        """Wait so long; True when ``take`` would not wait any more."""
+
 
 class ReadAhead(Protocol):
     """Starts such a thread; it ends with the block, whatever it was making."""
@@ -53,6 +56,8 @@ class Rules:
     time_limit_s: float
     """Longest run of a task; long work makes way well before."""
     max_attempts: int
+    parse_first_s: float
+    """Longest first reading of a document that was sent by itself; then it is put behind the others."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ class Tools:
     leases: Leases
     originals: Originals
     parsers: Parsers
+    slow_parsers: Parsers
+    """A process of its own, which ends with the document: for one that takes long, while others go in."""
     embedders: Embedders
     vectors: VectorStore
     bell: Doorbell

@@ -19,6 +19,7 @@ from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.leases import CANCELLED_ON_REQUEST
 from services.shared.catalog.quoting import json_forms
+from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId
 from services.shared.contracts.jobs import JobKind, JobState
 
@@ -29,10 +30,11 @@ _j = schema.jobs.c
 
 @dataclass(frozen=True)
 class Body:
-    """A batch whose body may be read again, and where that lies."""
+    """A batch whose body may be read again, where that lies, and when it was sent."""
 
     job_id: JobId
     sha256: str
+    sent_at: datetime
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,18 @@ class Emptied:
 
     to_ring: list[JobId]
     complete: bool
+
+
+def hold(catalog: Catalog, blobs: Blobs, space: SpaceId, document_id: DocumentId, *, within_s: float) -> bool:
+    """May a batch that waits, runs, or could be retried still bring the document in?
+
+    True also when the time was over before all bodies were looked through. Raises RagstoneError.
+    """
+    give_up = time.monotonic() + within_s
+    for body in _each(catalog, space, document_id, since_deletion=True):
+        if time.monotonic() > give_up or lines_of(blobs, body, document_id):
+            return True
+    return False
 
 
 def empty(
@@ -54,45 +68,82 @@ def empty(
 ) -> Emptied:
     """Take a deleted document's lines out of the space's batches that wait, run, or could be retried.
 
-    A batch at work is taken from its worker, which would otherwise look for the old file; it goes on with the new
-    one where it was. Running it again changes nothing. Raises RagstoneError.
+    A batch that was sent after the deletion keeps its line. One at work is taken from its worker, which would
+    otherwise look for the old file; it goes on with the new one where it was. Running it again changes nothing.
+    Raises RagstoneError.
     """
     give_up = time.monotonic() + within_s
-    with catalog.read() as tx:
-        kept = readable(tx, space)
     to_ring: list[JobId] = []
-    for body in kept:
+    for body in _each(catalog, space, document_id, since_deletion=False):
         if time.monotonic() > give_up:
             return Emptied(to_ring, complete=False)
         numbers = lines_of(blobs, body, document_id)
-        if not numbers:
-            continue
-        sha256, size = _without(blobs, body.sha256, numbers)
-        with catalog.write() as tx:
-            spaces.lock(tx, space)
-            if exchange(tx, body, sha256, size, now()):
-                to_ring.append(body.job_id)
-            for unused in (body.sha256, sha256):
-                # The new one too: the batch may have ended meanwhile.
-                if not blob_in_use(tx, unused):
-                    blobs.delete(unused)
+        if numbers and _exchanged(catalog, blobs, space, body, numbers, now()):
+            to_ring.append(body.job_id)
     return Emptied(to_ring, complete=True)
+
+
+def _each(catalog: Catalog, space: SpaceId, document_id: DocumentId, *, since_deletion: bool) -> Iterator[Body]:
+    """Bodies that were sent since the document was last sent or deleted, or before; those, too, that others exchange
+    meanwhile, each once."""
+    looked: set[Body] = set()
+    while True:
+        with catalog.read() as tx:
+            said_at = _said_at(tx, space, document_id)
+            kept = readable(tx, space)
+        if said_at is not None:
+            kept = [body for body in kept if (body.sent_at >= said_at) is since_deletion]
+        fresh = [body for body in kept if body not in looked]
+        if not fresh:
+            return
+        looked.update(fresh)
+        yield from fresh
+
+
+def _said_at(tx: Connection, space: SpaceId, document_id: DocumentId) -> datetime | None:
+    d = schema.documents.c
+    said: datetime | None = tx.execute(
+        select(d.last_sent_at).where(d.space_id == space, d.id == document_id)
+    ).scalar_one_or_none()
+    return said
 
 
 def readable(tx: Connection, space: SpaceId) -> list[Body]:
     """The batches whose bodies a worker may still read; one that succeeded is never read again."""
-    query = select(_j.id, _j.payload).where(_j.space_id == space, _j.kind == JobKind.BATCH)
+    query = select(_j.id, _j.payload, _j.created_at).where(_j.space_id == space, _j.kind == JobKind.BATCH)
     rows = tx.execute(query.where(_j.state != JobState.SUCCEEDED).order_by(_j.created_at, _j.id))
-    return [Body(row.id, row.payload["blob_sha256"]) for row in rows if "blob_sha256" in row.payload]
+    return [Body(row.id, row.payload["blob_sha256"], row.created_at) for row in rows if "blob_sha256" in row.payload]
+
+
+def _exchanged(catalog: Catalog, blobs: Blobs, space: SpaceId, body: Body, numbers: set[int], now: datetime) -> bool:
+    """Let a batch go on without these lines; True when it was taken from its worker and waits."""
+    try:
+        sha256, size = _without(blobs, body.sha256, numbers)
+    except RagstoneError as error:
+        if error.code is ErrorCode.VERSION_NOT_FOUND:
+            # Another deletion exchanged it meanwhile; the new one is looked through as well.
+            return False
+        raise
+    with catalog.write() as tx:
+        spaces.lock(tx, space)
+        waits = exchange(tx, body, sha256, size, now)
+        for unused in (body.sha256, sha256):
+            # The new one too: the batch may have ended meanwhile, or have another one by now.
+            if not blob_in_use(tx, unused):
+                blobs.delete(unused)
+    return waits
 
 
 def exchange(tx: Connection, body: Body, sha256: str, size: int, now: datetime) -> bool:
-    """Let a batch go on with another body; True when it was taken from its worker and waits."""
+    """Let a batch go on with another body, if it has this one still; True when it was taken from its worker and
+    waits."""
     this = (_j.id == body.job_id, _j.state != JobState.SUCCEEDED)
-    state = tx.execute(select(_j.state).where(*this).with_for_update()).scalar_one_or_none()
+    found = tx.execute(select(_j.state, _j.payload).where(*this).with_for_update()).one_or_none()
+    if found is None or found.payload.get("blob_sha256") != body.sha256:
+        return False
     payload = {"blob_sha256": sha256, "size_bytes": size}
     tx.execute(update(schema.jobs).where(*this).values(payload=payload, updated_at=now))
-    if state != JobState.RUNNING:
+    if found.state != JobState.RUNNING:
         return False
     stopped = {
         "state": case((_j.cancel_requested, JobState.CANCELLED.value), else_=JobState.QUEUED.value),
@@ -108,10 +159,13 @@ def exchange(tx: Connection, body: Body, sha256: str, size: int, now: datetime) 
 
 def lines_of(blobs: Blobs, body: Body, document_id: DocumentId) -> set[int]:
     """Numbers, from 1, of the lines that are this document; none when the file is gone."""
-    if not blobs.path(body.sha256).is_file():
-        return set()
-    with blobs.open(body.sha256) as file:
-        return set(_lines_of(file, body.job_id, document_id))
+    try:
+        with blobs.open(body.sha256) as file:
+            return set(_lines_of(file, body.job_id, document_id))
+    except RagstoneError as error:
+        if error.code is ErrorCode.VERSION_NOT_FOUND:
+            return set()
+        raise
 
 
 def _lines_of(lines: Iterable[bytes], job_id: JobId, document_id: DocumentId) -> Iterator[int]:

@@ -33,13 +33,26 @@ def decode_moment(of: str, cursor: str) -> tuple[datetime, str]:
     """The key of a list that is sorted by time and id."""
     match _decode(of, cursor):
         case [str(moment), str(key)]:
-            try:
-                at = datetime.fromisoformat(moment)
-            except ValueError:
-                raise _bad(cursor) from None
-            if at.tzinfo is not None:
-                return at, key
+            return _moment(moment, cursor), key
     raise _bad(cursor)
+
+
+def decode_rank(of: str, cursor: str) -> tuple[int, datetime, str]:
+    """The key of a list that is sorted by a whole number, time and id."""
+    match _decode(of, cursor):
+        case [int(rank), str(moment), str(key)]:
+            return rank, _moment(moment, cursor), key
+    raise _bad(cursor)
+
+
+def _moment(text: str, cursor: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise _bad(cursor) from None
+    if at.tzinfo is None:
+        raise _bad(cursor)
+    return at
 
 
 def _decode(of: str, cursor: str) -> list[object]:

@@ -131,6 +131,8 @@ class Removed:
     cancelled_jobs: list[JobId]
     reports: list[str]
     """Evaluations that quoted it, whose reports have to be made anew."""
+    answers: int
+    """Answers of jobs that rested on it."""
     seq: int
 
 

@@ -24,7 +24,14 @@ from services.shared.catalog.document_rows import (
     Superseded,
 )
 from services.shared.catalog.job_rows import ACTIVE
-from services.shared.catalog.staging import discard_stale, discard_version, publish, save_version, under_way
+from services.shared.catalog.staging import (
+    discard_idle,
+    discard_stale,
+    discard_version,
+    publish,
+    save_version,
+    under_way,
+)
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobKind
 
@@ -39,6 +46,7 @@ __all__ = [
     "Submitted",
     "Superseded",
     "blob_in_use",
+    "discard_idle",
     "discard_stale",
     "discard_version",
     "get",
@@ -107,18 +115,8 @@ def submit(
     spaces.make_and_lock(tx, space, now)
     row = tx.execute(_FIND, this).one_or_none()
     if row is None:
-        first = {
-            "space_id": space,
-            "id": draft.document_id,
-            "last_revision": 1,
-            "last_version_id": version,
-            "deleted_revision": 0,
-            "origin": draft.origin,
-            "created_at": now,
-            "updated_at": now,
-            "last_sent_at": moment,
-        }
-        tx.execute(_INSERT, first)
+        said = {"last_revision": 1, "last_version_id": version, "origin": draft.origin, "last_sent_at": moment}
+        tx.execute(_INSERT, _unsent(space, draft.document_id, now) | said)
         return Submitted(draft.document_id, version, 1, False, None)
     if said_at is not None and row.last_sent_at is not None and row.last_sent_at > said_at:
         return Submitted(draft.document_id, version, None, False, None, superseded=True)
@@ -139,17 +137,23 @@ def submit(
     return Submitted(draft.document_id, version, revision, False, None)
 
 
-def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetime) -> Removed | None:
+def remove(
+    tx: Connection, space: SpaceId, document_id: DocumentId, now: datetime, *, coming: bool = False
+) -> Removed | None:
     """Forgets a document: versions, chunks, pending work, and its words wherever the catalog repeats them.
 
     Only a tombstone with its id and numbers stays. None when there is nothing to forget. ``blobs_orphaned`` are
     originals that nothing needs any more; the caller deletes them once this transaction has committed.
+    ``coming``: a batch that was sent already may bring it in, so that the deletion is written down all the same.
     """
     this = {"space": space, "document": document_id}
     spaces.lock(tx, space)
     row = tx.execute(_FIND, this).one_or_none()
-    if row is None or row.deleted_revision == row.last_revision:
+    if not coming and (row is None or row.deleted_revision == row.last_revision):
         return None
+    if row is None:
+        tx.execute(_INSERT, _unsent(space, document_id, now))
+        row = tx.execute(_FIND, this).one()
     of_document = (_v.space_id == space, _v.document_id == document_id)
     described = select(_v.id, _v.blob_sha256, _v.title).where(*of_document)
     stored = tx.execute(described.order_by(_v.created_at, _v.id)).all()
@@ -175,15 +179,16 @@ def remove(tx: Connection, space: SpaceId, document_id: DocumentId, now: datetim
     traces = forgetting.take_out(tx, space, document_id, {one.title for one in stored}, now)
     candidates = dict.fromkeys([*(one.blob_sha256 for one in stored), *traces.blobs])
     # Vectors of a version that was on its way in may be there already.
-    coming = [] if row.last_version_id is None else [row.last_version_id]
+    pending = [] if row.last_version_id is None else [row.last_version_id]
     seq = changes.record(tx, space, "remove", document_id, version_id=None, old_version_id=row.live_version_id, now=now)
     return Removed(
         versions=len(stored),
         chunks=chunks,
         blobs_orphaned=[sha256 for sha256 in candidates if not blob_in_use(tx, sha256)],
-        version_ids=[VersionId(id) for id in dict.fromkeys([*(one.id for one in stored), *coming])],
+        version_ids=[VersionId(id) for id in dict.fromkeys([*(one.id for one in stored), *pending])],
         cancelled_jobs=traces.cancelled_jobs,
         reports=traces.reports,
+        answers=traces.answers,
         seq=seq,
     )
 
@@ -244,6 +249,21 @@ def version(
     )
     row: Sequence[Any] | None = tx.execute(query, {"space": space, "document": document_id}).one_or_none()
     return None if row is None else StoredVersion(*row)
+
+
+def _unsent(space: SpaceId, document_id: DocumentId, now: datetime) -> dict[str, Any]:
+    """The row of a document of which nobody said anything yet."""
+    return {
+        "space_id": space,
+        "id": document_id,
+        "last_revision": 0,
+        "last_version_id": None,
+        "deleted_revision": 0,
+        "origin": None,
+        "created_at": now,
+        "updated_at": now,
+        "last_sent_at": now,
+    }
 
 
 def _read(row: Sequence[Any]) -> LiveDocument:

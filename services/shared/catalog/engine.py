@@ -182,6 +182,7 @@ def _postgresql_engine(url: URL) -> Engine:
         pool_size=10,
         max_overflow=30,
         pool_pre_ping=True,
+        hide_parameters=True,
         connect_args={"connect_timeout": CONNECT_TIMEOUT_S},
     )
 
@@ -195,7 +196,9 @@ def _sqlite_engine(url: URL) -> Engine:
             ErrorCode.CATALOG_UNAVAILABLE,
             f"folder {path.parent} of the catalog cannot be made: {error.strerror}; choose one that can be written",
         ) from error
-    engine = create_engine(url, pool_size=10, max_overflow=50, connect_args={"timeout": BUSY_TIMEOUT_S})
+    # Errors end in logs, and the parameters of a statement are documents.
+    connect_args = {"timeout": BUSY_TIMEOUT_S}
+    engine = create_engine(url, pool_size=10, max_overflow=50, hide_parameters=True, connect_args=connect_args)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, insert, or_, select, up
 
 from services.shared.catalog import cursors, measuring, schema, spaces
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.golden import Feedback, FeedbackList, FeedbackState, Verdict
+from services.shared.contracts.golden import Evidence, Feedback, FeedbackList, FeedbackState, Verdict
 from services.shared.contracts.ids import DocumentId, SpaceId
 
 PER_QUERY = 500
@@ -22,11 +22,17 @@ _OF_ANSWER = (
     .order_by(_f.created_at.desc(), _f.id.desc())
     .limit(1)
 )
-_CITING = select(_s.feedback_id).where(_s.space_id == bindparam("space"), _s.document_id == bindparam("document"))
+_CITING = (
+    select(_f.id, _f.evidence)
+    .join_from(
+        measuring.feedback_sources, measuring.feedback, and_(_f.space_id == _s.space_id, _f.id == _s.feedback_id)
+    )
+    .where(_s.space_id == bindparam("space"), _s.document_id == bindparam("document"))
+)
 _TAKE_OUT = (
     update(measuring.feedback)
     .where(_f.space_id == bindparam("space"), _f.id == bindparam("feedback"))
-    .values(answer_text=bindparam("instead"))
+    .values(answer_text=bindparam("instead"), evidence=bindparam("left"))
 )
 
 
@@ -39,6 +45,7 @@ class JudgedAnswer:
     text: str
     status: str
     documents: Collection[DocumentId]
+    evidence: Evidence | None = None
 
 
 def add(
@@ -64,6 +71,7 @@ def add(
         if last.state is FeedbackState.OPEN:
             return _changed(tx, space, last.id, verdict=verdict, comment=comment)
     gone = _deleted(tx, space, answer.documents)
+    evidence = None if answer.evidence is None else _without(answer.evidence, gone)
     values = {
         "id": id,
         "answer_id": answer.id,
@@ -76,11 +84,12 @@ def add(
         "golden_id": None,
         "created_at": now,
     }
-    tx.execute(insert(measuring.feedback), {"space_id": space, **values})
+    stored = None if evidence is None else evidence.model_dump(mode="json")
+    tx.execute(insert(measuring.feedback), {"space_id": space, "evidence": stored, **values})
     sources = [{"space_id": space, "feedback_id": id, "document_id": document} for document in set(answer.documents)]
     if sources:
         tx.execute(insert(measuring.feedback_sources), sources)
-    return Feedback(**values)
+    return Feedback(evidence=evidence, **values)
 
 
 def page(
@@ -160,11 +169,23 @@ def take_out(tx: Connection, space: SpaceId, document_id: DocumentId) -> int:
 
     Belongs into the transaction that deletes it: an answer repeats the document's own words.
     """
-    citing = tx.execute(_CITING, {"space": space, "document": document_id}).scalars().all()
-    if citing:
-        instead = _taken_out(document_id)
-        tx.execute(_TAKE_OUT, [{"space": space, "feedback": id, "instead": instead} for id in citing])
+    citing = tx.execute(_CITING, {"space": space, "document": document_id}).all()
+    instead = _taken_out(document_id)
+    for id, stored in citing:
+        evidence = _evidence(stored)
+        left = None if evidence is None else _without(evidence, [document_id]).model_dump(mode="json")
+        tx.execute(_TAKE_OUT, {"space": space, "feedback": id, "instead": instead, "left": left})
     return len(citing)
+
+
+def _evidence(stored: dict[str, Any] | None) -> Evidence | None:
+    return None if stored is None else Evidence.model_validate(stored, extra="ignore")
+
+
+def _without(evidence: Evidence, gone: Collection[DocumentId]) -> Evidence:
+    """Without what was quoted of deleted documents."""
+    left = [citation for citation in evidence.citations if citation.document_id not in gone]
+    return evidence.model_copy(update={"citations": left})
 
 
 def _taken_out(document_id: DocumentId) -> str:
@@ -191,4 +212,5 @@ def _read(row: Row[*tuple[Any, ...]]) -> Feedback:
     values = dict(row._mapping)
     values["verdict"] = Verdict(values["verdict"])
     values["state"] = FeedbackState(values["state"])
+    values["evidence"] = _evidence(values["evidence"])
     return Feedback(**values)

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, String, and_, case, cast, delete, or_, select, update
 
-from services.shared.catalog import feedback, golden_spans, measuring, quoting, schema
+from services.shared.catalog import asked, feedback, gaps, golden_spans, measuring, quoting, schema
 from services.shared.catalog.blob_use import named_blobs
 from services.shared.catalog.job_rows import ACTIVE
 from services.shared.catalog.redaction import Gone, without_quotes
@@ -34,10 +34,12 @@ class Traces:
     """Originals that its jobs named, and bodies of batches that it came in by and that are over."""
     reports: list[str]
     """Finished evaluations whose reports have to be made anew."""
+    answers: int
+    """Answers to questions that were asked for later."""
 
 
 def take_out(tx: Connection, space: SpaceId, document_id: DocumentId, titles: Collection[str], now: datetime) -> Traces:
-    """Take a document's words out of jobs, golden questions, feedback, evaluations and calibrations under way.
+    """Take a document's words out of jobs and their answers, golden questions, feedback, evaluations, calibrations.
 
     ``titles`` are those that its versions had. The transaction must hold the space.
     """
@@ -47,8 +49,10 @@ def take_out(tx: Connection, space: SpaceId, document_id: DocumentId, titles: Co
     _golden(tx, space, document_id, gone)
     golden_spans.follow(tx, space, document_id, None)
     feedback.take_out(tx, space, document_id)
+    gaps.take_out(tx, space, document_id)
     _calibrations(tx, space, document_id)
-    return Traces(cancelled, blobs, quoting.take_out(tx, space, gone))
+    answers = asked.take_out(tx, space, document_id, titles, now)
+    return Traces(cancelled, blobs, quoting.take_out(tx, space, gone), answers)
 
 
 def reason(document_id: DocumentId) -> str:

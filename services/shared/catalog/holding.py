@@ -26,9 +26,11 @@ class HeldLease:
         self._changing = threading.Lock()
 
     def keeps(self, job_id: JobId) -> bool:
+        """Still ours, and nobody asked to cancel it."""
         return job_id in self.kept
 
     def take(self, job_ids: Sequence[JobId]) -> None:
+        """Keep these jobs' leases alive as well."""
         with self._changing:
             self.kept = self.kept.union(job_ids)
 
@@ -39,13 +41,23 @@ class HeldLease:
 
 
 class Heartbeats:
-    """Leases for one worker process."""
+    """Leases for one worker process. Between two renewals the jobs are looked at every ``look_every_s`` seconds, for
+    work that is to stop sooner than the leases need renewing."""
 
-    def __init__(self, catalog: Catalog, owner: str, lease_s: float, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        owner: str,
+        lease_s: float,
+        now: Callable[[], datetime],
+        look_every_s: float = LONGEST_PAUSE_S,
+    ) -> None:
         self._catalog = catalog
         self._owner = owner
         self._lease_s = lease_s
         self._now = now
+        self._renew_every_s = min(lease_s / 4, LONGEST_PAUSE_S)
+        self._pause_s = min(self._renew_every_s, look_every_s)
 
     @contextmanager
     def hold(self, job_ids: Sequence[JobId]) -> Iterator[HeldLease]:
@@ -61,19 +73,28 @@ class Heartbeats:
             thread.join()
 
     def _beat(self, lease: HeldLease, stop: threading.Event) -> None:
-        pause = min(self._lease_s / 4, LONGEST_PAUSE_S)
-        renewed = time.monotonic()
-        while not stop.wait(pause):
+        renewed = due = time.monotonic()
+        while not stop.wait(self._pause_s):
             held = lease.kept
             if not held:
                 continue
             try:
-                with self._catalog.write() as tx:
-                    kept = jobs.heartbeat(tx, held, self._owner, self._lease_s, self._now())
-                lease.lose(held - kept)
-                renewed = time.monotonic()
+                if time.monotonic() >= due:
+                    due = time.monotonic() + self._renew_every_s - self._pause_s
+                    lease.lose(held - self._renewed(held))
+                    renewed = time.monotonic()
+                else:
+                    lease.lose(held - self._seen(held))
             except RagstoneError as error:
                 log.warning("heartbeat_missed", why=error.detail)
                 if time.monotonic() - renewed > self._lease_s:
                     # By now the jobs may be another worker's; the catalog would refuse our results anyway.
                     lease.lose(held)
+
+    def _renewed(self, held: frozenset[JobId]) -> set[JobId]:
+        with self._catalog.write() as tx:
+            return jobs.heartbeat(tx, held, self._owner, self._lease_s, self._now())
+
+    def _seen(self, held: frozenset[JobId]) -> set[JobId]:
+        with self._catalog.read() as tx:
+            return jobs.held(tx, held, self._owner)

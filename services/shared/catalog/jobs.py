@@ -10,16 +10,19 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
-from services.shared.catalog import cursors, schema, spaces
+from services.shared.catalog import cursors, schema
 from services.shared.catalog.job_items import add_items, drop_item, item_counts, items, last_item, set_item
 from services.shared.catalog.job_rows import ACTIVE, COLUMNS, FINAL, JobRow, from_row
+from services.shared.catalog.job_wishes import request_cancel, retry
 from services.shared.catalog.leases import (
     CANCELLED_ON_REQUEST,
+    Reaped,
     cancelled,
     claim,
     fail,
     fresh_waits,
     heartbeat,
+    held,
     progress,
     put_off,
     reap,
@@ -27,13 +30,13 @@ from services.shared.catalog.leases import (
     running_owners,
     succeed,
 )
-from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId
 from services.shared.contracts.jobs import JobKind, JobState, Queue
 
 __all__ = [
     "CANCELLED_ON_REQUEST",
     "JobRow",
+    "Reaped",
     "add_items",
     "cancelled",
     "claim",
@@ -46,6 +49,7 @@ __all__ = [
     "fresh_waits",
     "get",
     "heartbeat",
+    "held",
     "item_counts",
     "items",
     "last_item",
@@ -172,59 +176,6 @@ def waits(tx: Connection, queue: Queue) -> bool:
     return tx.execute(select(_j.id).where(_j.state == JobState.QUEUED, _j.queue == queue).limit(1)).first() is not None
 
 
-def request_cancel(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> JobRow:
-    """Cancels a waiting job at once; a running one is asked to stop, which its worker sees at its next heartbeat.
-
-    Raises JOB_NOT_FOUND, or JOB_STATE_CONFLICT when the job is over.
-    """
-    job = _locked(tx, space, id)
-    if job.state.final:
-        raise RagstoneError(
-            ErrorCode.JOB_STATE_CONFLICT, f"job {id} is {job.state} already; there is nothing to cancel"
-        )
-    if job.state is JobState.QUEUED:
-        return _changed(tx, id, now, state=JobState.CANCELLED, reason=CANCELLED_ON_REQUEST)
-    return _changed(tx, id, now, cancel_requested=True, reason=CANCELLED_ON_REQUEST)
-
-
-def retry(tx: Connection, space: SpaceId, id: JobId, now: datetime) -> JobRow:
-    """Queues a failed or cancelled job again with its attempts counted anew.
-
-    Raises JOB_NOT_FOUND, or JOB_STATE_CONFLICT when the job is not over, succeeded, or its document was
-    sent again or deleted since.
-    """
-    # Looked at first without a lock: a job that runs may hold its space and wait for nobody.
-    _check_retryable(_found(id, space, get(tx, space, id)))
-    spaces.lock(tx, space)
-    job = _locked(tx, space, id)
-    _check_retryable(job)
-    if job.revision is not None:
-        d = schema.documents.c
-        of_document = (d.space_id == space, d.id == job.document_id)
-        row = tx.execute(select(d.last_revision, d.deleted_revision).where(*of_document)).one_or_none()
-        if row is None or row.last_revision > job.revision:
-            deleted = row is None or row.deleted_revision == row.last_revision
-            what = "was deleted" if deleted else "was sent again"
-            raise RagstoneError(
-                ErrorCode.JOB_STATE_CONFLICT,
-                f"document {job.document_id!r} {what} after job {id}; send the document again instead",
-            )
-    return _changed(
-        tx,
-        id,
-        now,
-        state=JobState.QUEUED,
-        stage=None,
-        done=0,
-        attempts=0,
-        reason=None,
-        warning=None,
-        result=None,
-        cancel_requested=False,
-        rung_at=None,
-    )
-
-
 def failed(tx: Connection, space: SpaceId, kind: JobKind | None) -> list[JobId]:
     """The space's failed jobs, of one kind or all, in the order that they came in."""
     query = select(_j.id).where(_j.space_id == space, _j.state == JobState.FAILED)
@@ -252,32 +203,7 @@ def rung(tx: Connection, job_ids: Sequence[JobId], now: datetime) -> None:
     tx.execute(update(schema.jobs).where(_j.id.in_(list(job_ids))).values(rung_at=now))
 
 
-def prune(tx: Connection, *, older_than: datetime, now: datetime) -> int:
-    """Forgets jobs that ended before ``older_than``, with their items; how many."""
-    return tx.execute(delete(schema.jobs).where(_j.state.in_(FINAL), _j.updated_at < min(older_than, now))).rowcount
-
-
-def _locked(tx: Connection, space: SpaceId, id: JobId) -> JobRow:
-    query = select(*COLUMNS).where(_j.id == id, _j.space_id == space).with_for_update()
-    row = tx.execute(query).one_or_none()
-    return _found(id, space, None if row is None else from_row(row))
-
-
-def _found(id: JobId, space: SpaceId, job: JobRow | None) -> JobRow:
-    if job is None:
-        raise RagstoneError(
-            ErrorCode.JOB_NOT_FOUND, f"there is no job {id} in space {space!r}; it never was, or it was pruned"
-        )
-    return job
-
-
-def _check_retryable(job: JobRow) -> None:
-    if job.state not in (JobState.FAILED, JobState.CANCELLED):
-        raise RagstoneError(
-            ErrorCode.JOB_STATE_CONFLICT, f"job {job.id} is {job.state}; only a failed or cancelled job can be retried"
-        )
-
-
-def _changed(tx: Connection, id: JobId, now: datetime, **values: Any) -> JobRow:
-    change = update(schema.jobs).where(_j.id == id).values(**values, updated_at=now).returning(*COLUMNS)
-    return from_row(tx.execute(change).one())
+def prune(tx: Connection, *, older_than: datetime, now: datetime, kind: JobKind | None = None) -> int:
+    """Forgets jobs, of one kind or all, that ended before ``older_than``, with their items; how many."""
+    ended = delete(schema.jobs).where(_j.state.in_(FINAL), _j.updated_at < min(older_than, now))
+    return tx.execute(ended if kind is None else ended.where(_j.kind == kind)).rowcount

@@ -6,7 +6,7 @@ A step of a worker whose lease was lost changes nothing: every function names th
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, update
 
@@ -89,6 +89,12 @@ def heartbeat(tx: Connection, job_ids: Iterable[JobId], owner: str, lease_s: flo
     return {id for id, cancel_requested in rows if not cancel_requested}
 
 
+def held(tx: Connection, job_ids: Iterable[JobId], owner: str) -> set[JobId]:
+    """Those of the jobs that are the owner's and not asked to cancel; renews nothing."""
+    kept = select(_j.id).where(_j.id.in_(list(job_ids)), *_held_by(owner), _j.cancel_requested.is_(False))
+    return set(tx.execute(kept).scalars())
+
+
 def progress(
     tx: Connection, job_id: JobId, owner: str, *, stage: str | None, done: int, total: int | None, now: datetime
 ) -> None:
@@ -151,13 +157,17 @@ def put_off(tx: Connection, job_id: JobId, owner: str, *, reason: str, max_attem
     return _finish(tx, job_id, owner, now, {"state": state, "reason": _why(reason), "rung_at": now})
 
 
-def reap(
-    tx: Connection, *, max_attempts: int, now: datetime, dead_owners: Collection[str] = ()
-) -> tuple[list[JobRow], list[JobRow]]:
-    """Takes back the jobs whose lease ran out or whose owner is known dead: (queued again, failed for good).
+class Reaped(NamedTuple):
+    """What became of jobs that were taken back from workers that are gone."""
 
-    One that was asked to cancel ends as cancelled and is in neither list.
-    """
+    queued: list[JobRow]
+    failed: list[JobRow]
+    cancelled: list[JobRow]
+    """They had been asked to cancel."""
+
+
+def reap(tx: Connection, *, max_attempts: int, now: datetime, dead_owners: Collection[str] = ()) -> Reaped:
+    """Takes back the jobs whose lease ran out or whose owner is known dead, to be done again or ended for good."""
     gone = or_(_j.lease_until < now, _j.lease_owner.in_(list(dead_owners)))
     lost = (
         select(*COLUMNS)
@@ -165,8 +175,7 @@ def reap(
         .order_by(_j.created_at, _j.id)
         .with_for_update(skip_locked=True)
     )
-    requeued: list[JobRow] = []
-    failed: list[JobRow] = []
+    reaped = Reaped([], [], [])
     for job in map(from_row, tx.execute(lost).all()):
         reason = job.reason
         if job.cancel_requested:
@@ -179,10 +188,9 @@ def reap(
             state = JobState.QUEUED
         change = {"state": state, "reason": reason, "lease_owner": None, "lease_until": None, "updated_at": now}
         tx.execute(update(schema.jobs).where(_j.id == job.id).values(change | {"rung_at": None}))
-        if state is not JobState.CANCELLED:
-            kept = requeued if state is JobState.QUEUED else failed
-            kept.append(replace(job, state=state, reason=reason, lease_owner=None, lease_until=None, updated_at=now))
-    return requeued, failed
+        kept = {JobState.QUEUED: reaped.queued, JobState.FAILED: reaped.failed}.get(state, reaped.cancelled)
+        kept.append(replace(job, state=state, reason=reason, lease_owner=None, lease_until=None, updated_at=now))
+    return reaped
 
 
 def running_owners(tx: Connection) -> set[str]:

@@ -1,4 +1,4 @@
-"""The tables of measuring: golden questions, feedback, evaluations and calibrations."""
+"""The tables of measuring: golden questions, feedback, gaps, evaluations and calibrations."""
 
 from sqlalchemy import Boolean, Column, ForeignKeyConstraint, Index, Integer, String, Table, Text
 
@@ -49,6 +49,8 @@ feedback = Table(
     Column("state", String(16), nullable=False),
     Column("golden_id", KEY),
     Column("created_at", UtcDateTime, nullable=False),
+    # What the answer rested on; null for feedback of releases that did not keep it.
+    Column("evidence", STORED_JSON),
     ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_feedback_space"),
     Index("ix_feedback_listed", "space_id", "created_at", "id"),
     Index("ix_feedback_answer", "space_id", "answer_id"),
@@ -67,6 +69,47 @@ feedback_sources = Table(
         ondelete="CASCADE",
     ),
     Index("ix_feedback_sources_document", "space_id", "document_id"),
+)
+
+gaps = Table(
+    "gaps",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    Column("id", KEY, primary_key=True),
+    # These, the counts and the times follow from its wordings.
+    Column("question", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("asked", Integer, nullable=False),
+    Column("judged_bad", Integer, nullable=False),
+    Column("weight", Integer, nullable=False),
+    # [[document id, title], …] of what was found nearest the last time.
+    Column("nearest", STORED_JSON, nullable=False),
+    # The fact that an owner added, and the job that brings it in.
+    Column("document_id", KEY),
+    Column("job_id", KEY),
+    Column("first_at", UtcDateTime, nullable=False),
+    Column("last_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_gaps_space"),
+    Index("ix_gaps_listed", "space_id", "weight", "last_at", "id"),
+)
+
+gap_wordings = Table(
+    "gap_wordings",
+    tables,
+    Column("space_id", KEY, primary_key=True),
+    # Names the wording, whatever its case and spaces: a wording belongs to one gap.
+    Column("key", KEY, primary_key=True),
+    Column("gap_id", KEY, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("asked", Integer, nullable=False),
+    Column("judged_bad", Integer, nullable=False),
+    Column("first_at", UtcDateTime, nullable=False),
+    Column("last_at", UtcDateTime, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "gap_id"], ["gaps.space_id", "gaps.id"], name="fk_gap_wordings_gap", ondelete="CASCADE"
+    ),
+    Index("ix_gap_wordings_gap", "space_id", "gap_id"),
+    Index("ix_gap_wordings_last", "last_at"),
 )
 
 evaluations = Table(

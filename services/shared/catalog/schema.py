@@ -158,6 +158,7 @@ job_items = Table(
     Column("unchanged", Boolean, nullable=False),
     Column("reason", Text),
     ForeignKeyConstraint(["job_id"], ["jobs.id"], name="fk_job_items_job", ondelete="CASCADE"),
+    Index("ix_job_items_document", "document_id"),
 )
 
 _SERVING = text("state = 'serving'")
@@ -185,4 +186,26 @@ indexes = Table(
     Column("created_at", UtcDateTime, nullable=False),
     ForeignKeyConstraint(["space_id"], ["spaces.id"], name="fk_indexes_space"),
     Index("uq_indexes_serving", "space_id", unique=True, sqlite_where=_SERVING, postgresql_where=_SERVING),
+)
+
+api_keys = Table(
+    "api_keys",
+    tables,
+    Column("id", KEY, primary_key=True),
+    # SHA-256 of the secret, in hex; the secret itself is nowhere.
+    Column("hash", String(64), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("role", String(16), nullable=False),
+    # Of a read or write key; it may name a space that nothing was written to yet.
+    Column("space", KEY),
+    Column("public", Boolean, nullable=False),
+    Column("allowed_origins", STORED_JSON, nullable=False),
+    Column("requests_per_minute", BigInteger),
+    Column("daily_tokens", BigInteger),
+    # Made by a process of Ragstone for itself.
+    Column("internal", Boolean, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("expires_at", UtcDateTime),
+    Column("revoked_at", UtcDateTime),
+    Column("last_used_at", UtcDateTime),
 )

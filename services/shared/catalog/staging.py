@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, exists, insert, or_, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, insert, or_, select, update
 
 from services.shared.catalog import changes, golden_spans, schema, spaces
 from services.shared.catalog.document_rows import Draft, NewChunk, Published, SavedChunk, SavedVersion, Superseded
@@ -16,7 +16,7 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, SpaceId, VersionId
 from services.shared.contracts.jobs import JobKind
 
-_documents, _versions, _chunks = schema.documents.c, schema.versions.c, schema.chunks.c
+_documents, _versions, _chunks, _jobs = schema.documents.c, schema.versions.c, schema.chunks.c, schema.jobs.c
 
 _THIS_DOCUMENT = (_documents.space_id == bindparam("space"), _documents.id == bindparam("document"))
 _THIS_VERSION = (
@@ -60,6 +60,22 @@ _SAVED_CHUNKS = (
     .where(*_THIS_VERSION, _chunks.space_id == bindparam("space"), _chunks.version_id == bindparam("version"))
     .order_by(_chunks.ordinal)
 )
+_ACTIVE_JOB = exists().where(
+    _jobs.space_id == _versions.space_id,
+    # A batch names none of its documents.
+    or_(_jobs.document_id == _versions.document_id, _jobs.kind == JobKind.BATCH),
+    _jobs.state.in_(ACTIVE),
+)
+_IDLE = (
+    select(_versions.space_id, _versions.document_id, _versions.id)
+    .join(
+        schema.documents,
+        and_(_documents.space_id == _versions.space_id, _documents.id == _versions.document_id),
+    )
+    .where(_versions.has_chunks, ~_ACTIVE_JOB)
+    .where(or_(_documents.live_version_id.is_(None), _documents.live_version_id != _versions.id))
+)
+"""Versions that are staged, and that nobody is about to make live."""
 
 
 def save_version(
@@ -188,21 +204,37 @@ def discard_stale(tx: Connection, *, older_than: datetime, limit: int = 100) -> 
 
     A version of a document with a queued or running job is left to that job, and so are all while a batch is at work.
     """
-    v, d, j = schema.versions, schema.documents, schema.jobs
-    # A batch names none of its documents.
-    of_document = or_(j.c.document_id == v.c.document_id, j.c.kind == JobKind.BATCH)
-    at_work = exists().where(j.c.space_id == v.c.space_id, of_document, j.c.state.in_(ACTIVE))
-    stale = tx.execute(
-        select(v.c.space_id, v.c.document_id, v.c.id)
-        .join(d, (d.c.space_id == v.c.space_id) & (d.c.id == v.c.document_id))
-        .where(v.c.has_chunks, v.c.created_at < older_than, ~at_work)
-        .where(d.c.live_version_id.is_(None) | (d.c.live_version_id != v.c.id))
-        .order_by(v.c.space_id, v.c.document_id)
-        .limit(limit)
-    ).all()
-    for space, document_id, version_id in stale:
-        discard_version(tx, space, document_id, version_id)
-    return len(stale)
+    stale = _IDLE.where(_versions.created_at < older_than).order_by(_versions.space_id, _versions.document_id)
+    return _discard(tx, stale.limit(limit))
+
+
+def discard_idle(tx: Connection, space: SpaceId, document_id: DocumentId | None) -> int:
+    """Discards at once what is staged of a document whose job is over; how many versions.
+
+    Without a document: of all that a batch of the space may have left so. What another job or a batch at work may be
+    about to make live is left alone.
+    """
+    spaces.lock(tx, space)
+    idle = _IDLE.where(_versions.space_id == space)
+    if document_id is not None:
+        return _discard(tx, idle.where(_versions.document_id == document_id))
+    live = _documents.live_version_id
+    # Told by the documents, whose rows are short, before any version is looked at.
+    unpublished = select(_documents.id).where(
+        _documents.space_id == space,
+        _documents.last_version_id.is_not(None),
+        or_(live.is_(None), live != _documents.last_version_id),
+    )
+    named = list(tx.execute(unpublished).scalars())
+    parts = (named[begin : begin + 500] for begin in range(0, len(named), 500))
+    return sum(_discard(tx, idle.where(_versions.document_id.in_(part))) for part in parts)
+
+
+def _discard(tx: Connection, idle: Select[Any]) -> int:
+    found = tx.execute(idle).all()
+    for space, document_id, version_id in found:
+        discard_version(tx, SpaceId(space), DocumentId(document_id), VersionId(version_id))
+    return len(found)
 
 
 def under_way(tx: Connection, space: SpaceId, versions: Collection[VersionId]) -> set[VersionId]:

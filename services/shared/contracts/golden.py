@@ -8,8 +8,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from services.shared.contracts.answers import Citation, WriterModel
 from services.shared.contracts.base import Request, Response
 from services.shared.contracts.ids import DocumentId, JobId
+from services.shared.contracts.search import IndexState
 
 QUESTIONS_MAX = 20_000
 """Questions in one body or file."""
@@ -154,6 +156,15 @@ class FeedbackState(StrEnum):
     DISMISSED = "dismissed"
 
 
+class Evidence(Response):
+    """What a judged answer rested on, as it was given; without the documents that were deleted since."""
+
+    citations: list[Citation]
+    confidence: float = Field(description="Probability that the content answers the question, 0 to 1")
+    model: WriterModel
+    index: IndexState
+
+
 class Feedback(Response):
     id: str
     answer_id: str
@@ -164,6 +175,9 @@ class Feedback(Response):
     comment: str | None
     state: FeedbackState
     golden_id: str | None = Field(description="The golden question that it became")
+    evidence: Evidence | None = Field(
+        default=None, description="What the answer rested on; null for what an earlier release kept"
+    )
     created_at: datetime
 
 

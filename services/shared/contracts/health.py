@@ -19,3 +19,9 @@ class PartHealth(Response):
 class Readiness(Response):
     ready: bool
     parts: dict[str, PartHealth]
+
+
+class Warmth(Response):
+    """What ``POST /v1/warmup`` says: the parts that hold models, ready when these are loaded."""
+
+    parts: dict[str, PartHealth]

@@ -66,6 +66,7 @@ class Doorbell(Record):
 
     job_id: JobId
     request_id: str = ""
+    traceparent: str | None = Field(default=None, description="The trace that it is part of (W3C), if there is one")
 
 
 class Job(Response):

@@ -1,10 +1,9 @@
 """The common front of every HTTP service: request ids, problem documents, health."""
 
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,7 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
 from services.shared.contracts.health import Health, Readiness
 from services.shared.kit.logs import get_logger
-from services.shared.kit.request_context import REQUEST_ID_HEADER, enter_request, request_id
+from services.shared.kit.metrics import CONTENT_TYPE, METRICS_PATH, Metrics
+from services.shared.kit.request_context import REQUEST_ID_HEADER, enter_request, note_problem, request_id
+from services.shared.kit.requests_seen import Seen, watching
 from services.shared.kit.version import product_version
 
 log = get_logger(__name__)
@@ -32,10 +33,19 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 ReadyCheck = Callable[[FastAPI], Awaitable[Readiness]]
 
 
-def service_app(*, service: str, title: str, lifespan: Lifespan, ready: ReadyCheck) -> FastAPI:
-    """A FastAPI app that answers /healthz and /readyz and turns every error into a problem document."""
+def service_app(
+    *,
+    service: str,
+    title: str,
+    lifespan: Lifespan,
+    ready: ReadyCheck,
+    metrics: Metrics,
+    begins_traces: bool = False,
+) -> FastAPI:
+    """A FastAPI app that answers /healthz and /readyz, counts its requests and turns every error into a problem
+    document. ``begins_traces``: its requests are the first that we hear of something."""
     app = FastAPI(title=title, version=product_version(), lifespan=lifespan)
-    app.add_middleware(RequestContext)
+    app.add_middleware(RequestContext, seen=Seen(metrics, begins_traces=begins_traces))
     app.add_exception_handler(RagstoneError, _ragstone_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
@@ -54,6 +64,15 @@ def service_app(*, service: str, title: str, lifespan: Lifespan, ready: ReadyChe
     return app
 
 
+def add_metrics_door(app: FastAPI, metrics: Metrics) -> None:
+    """/metrics of a service that only our own can reach."""
+
+    @app.get(METRICS_PATH, tags=["health"], include_in_schema=False)
+    async def page() -> Response:
+        """Everything for Prometheus."""
+        return Response(metrics.page(), media_type=CONTENT_TYPE)
+
+
 def problem_response(error: RagstoneError, status: int | None = None) -> JSONResponse:
     """The wire form of an error; ``status`` when it is not that of the error's code."""
     problem = problem_of(error)
@@ -67,6 +86,7 @@ def problem_response(error: RagstoneError, status: int | None = None) -> JSONRes
 
 def problem_of(error: RagstoneError) -> Problem:
     """The problem document of an error, with this request's id."""
+    note_problem(error.code)
     return Problem(
         type=f"urn:ragstone:problem:{error.code}",
         title=error.code.replace("_", " ").capitalize(),
@@ -124,35 +144,30 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
 
 
 class RequestContext:
-    """Gives each request its id, answers 500 as a problem document, and writes one access line."""
+    """Gives each request its id, answers 500 as a problem document, and has one access line written and counted."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, seen: Seen) -> None:
         self.app = app
+        self._seen = seen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         chosen = enter_request(Headers(scope=scope).get(REQUEST_ID_HEADER))
-        began = time.perf_counter()
-        status = 0
+        with watching(self._seen, scope) as look:
 
-        async def send_with_id(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = chosen
-            await send(message)
+            async def send_with_id(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    look.status = int(message["status"])
+                    MutableHeaders(scope=message)[REQUEST_ID_HEADER] = chosen
+                await send(message)
 
-        try:
-            await self.app(scope, receive, send_with_id)
-        except Exception:
-            log.exception("request_failed", path=scope["path"])
-            if status:
-                raise
-            detail = f"Something went wrong that should not have; the log has it under request id {chosen}."
-            await problem_response(RagstoneError(ErrorCode.INTERNAL, detail))(scope, receive, send_with_id)
-        finally:
-            if scope["path"] not in ("/healthz", "/readyz"):
-                elapsed_ms = round(1000 * (time.perf_counter() - began), 1)
-                log.info("request", method=scope["method"], path=scope["path"], status=status, ms=elapsed_ms)
+            try:
+                await self.app(scope, receive, send_with_id)
+            except Exception:
+                log.exception("request_failed", path=scope["path"])
+                if look.status:
+                    raise
+                detail = f"Something went wrong that should not have; the log has it under request id {chosen}."
+                await problem_response(RagstoneError(ErrorCode.INTERNAL, detail))(scope, receive, send_with_id)

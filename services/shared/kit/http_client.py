@@ -1,6 +1,7 @@
 """How one service calls another: pooled, with the request's id, and with errors that keep their code."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 import httpx
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
 from services.shared.kit.request_context import REQUEST_ID_HEADER, request_id
+from services.shared.kit.tracing import TRACEPARENT_HEADER, span_apart, traceparent
 
 Answered = TypeVar("Answered", bound=BaseModel)
 
@@ -20,7 +22,8 @@ class ServiceClient:
     """JSON over HTTP to one service.
 
     A problem document from the other side is raised as the same RagstoneError here; a side that cannot be
-    reached, times out or talks nonsense is raised as ``unavailable`` with its name and what to do.
+    reached, times out or talks nonsense is raised as ``unavailable`` with its name and what to do. ``signed`` gives
+    the headers that say who asks, anew for each request.
     """
 
     def __init__(
@@ -31,10 +34,12 @@ class ServiceClient:
         unavailable: ErrorCode,
         timeout_s: float,
         headers: Mapping[str, str] | None = None,
+        signed: Callable[[], Mapping[str, str]] = dict,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._name = name
         self._base_url = base_url
+        self._signed = signed
         self._unavailable = unavailable
         self._client = httpx.AsyncClient(
             base_url=base_url,
@@ -66,17 +71,18 @@ class ServiceClient:
 
         Leaving the iteration closes the connection, which tells the other side to stop.
         """
-        try:
-            async with self._client.stream(
-                "POST", path, content=body.model_dump_json(), headers=self._headers()
-            ) as response:
-                if response.is_error:
-                    await response.aread()
-                    raise self._error_of(response)
-                async for line in _lines(response.aiter_bytes()):
-                    yield line
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
+        with self._calling("POST", path) as headers:
+            try:
+                async with self._client.stream(
+                    "POST", path, content=body.model_dump_json(), headers=headers
+                ) as response:
+                    if response.is_error:
+                        await response.aread()
+                        raise self._error_of(response)
+                    async for line in _lines(response.aiter_bytes()):
+                        yield line
+            except httpx.HTTPError as error:
+                raise self._unreachable(error) from error
 
     async def _call(
         self, method: str, path: str, body: BaseModel | None, answer: type[Answered], accept: tuple[int, ...]
@@ -90,16 +96,27 @@ class ServiceClient:
 
     async def _send(self, method: str, path: str, body: BaseModel | None, accept: tuple[int, ...]) -> httpx.Response:
         content = None if body is None else body.model_dump_json()
-        try:
-            response = await self._client.request(method, path, content=content, headers=self._headers())
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
-        if response.is_error and response.status_code not in accept:
-            raise self._error_of(response)
+        with self._calling(method, path) as headers:
+            try:
+                response = await self._client.request(method, path, content=content, headers=headers)
+            except httpx.HTTPError as error:
+                raise self._unreachable(error) from error
+            if response.is_error and response.status_code not in accept:
+                raise self._error_of(response)
         return response
 
-    def _headers(self) -> dict[str, str]:
-        return {"Content-Type": "application/json", REQUEST_ID_HEADER: request_id()}
+    @contextmanager
+    def _calling(self, method: str, path: str) -> Iterator[dict[str, str]]:
+        """The headers of one call, which is a span of its own where it is part of a trace."""
+        headers = {"Content-Type": "application/json", REQUEST_ID_HEADER: request_id(), **self._signed()}
+        if traceparent() is None:
+            yield headers
+            return
+        # Without the query, which may hold what somebody asks.
+        with span_apart(f"{method} {self._name} {path.partition('?')[0]}", kind="client") as call:
+            if call.traceparent is not None:
+                headers[TRACEPARENT_HEADER] = call.traceparent
+            yield headers
 
     def _error_of(self, response: httpx.Response) -> RagstoneError:
         try:

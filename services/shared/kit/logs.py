@@ -12,6 +12,7 @@ def configure_logs(service: str, settings: LogSettings) -> None:
     """Send every log line, ours and the libraries', to standard error in one form."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
+        _named(service),
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -35,10 +36,14 @@ def configure_logs(service: str, settings: LogSettings) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
         )
     )
+    logging.captureWarnings(True)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
-    for chatty in ("httpx", "httpcore", "chromadb", "sentence_transformers", "uvicorn.access", "watchfiles", "alembic"):
+    for chatty in (
+        *("httpx", "httpcore", "chromadb", "sentence_transformers", "uvicorn.access", "watchfiles", "alembic"),
+        *("mcp", "sse_starlette"),
+    ):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     for own in ("uvicorn", "uvicorn.error"):
         logging.getLogger(own).handlers[:] = []
@@ -49,7 +54,16 @@ def configure_logs(service: str, settings: LogSettings) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    structlog.contextvars.bind_contextvars(service=service)
+
+
+def _named(service: str) -> structlog.typing.Processor:
+    """Names the service in every line, also of threads, which begin with a context of their own."""
+
+    def add(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        event["service"] = service
+        return event
+
+    return add
 
 
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:

@@ -8,6 +8,10 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import JobId
 from services.shared.contracts.jobs import DOORBELL_EXPIRES_S, WORK_TASK, Doorbell, Queue
 from services.shared.kit.settings import JobSettings, RedisSettings
+from services.shared.kit.tracing import traceparent
+
+PREFIX = "ragstone:"
+"""Begins the name of every key of the broker; a queue's list is this and the queue's name."""
 
 GRACE_S = 30
 """Between asking a task that took too long to end and killing it, seconds."""
@@ -36,7 +40,7 @@ def celery_app(redis: RedisSettings, jobs: JobSettings) -> Celery:
         broker_transport_options={
             "socket_connect_timeout": redis.redis_timeout_s,
             "socket_timeout": max(10.0, redis.redis_timeout_s),
-            "global_keyprefix": "ragstone:",
+            "global_keyprefix": PREFIX,
             "visibility_timeout": max(VISIBILITY_S, 2 * hard_limit_s),
         },
     )
@@ -54,7 +58,7 @@ class Bell:
 
         Raises: RagstoneError (queue_unavailable) when Redis does not take it.
         """
-        doorbell = Doorbell(job_id=job_id, request_id=request_id)
+        doorbell = Doorbell(job_id=job_id, request_id=request_id, traceparent=traceparent())
         try:
             self._app.send_task(
                 WORK_TASK, kwargs={"message": doorbell.model_dump()}, queue=queue.value, expires=DOORBELL_EXPIRES_S

@@ -19,6 +19,11 @@ def answer_key(space: SpaceId, id: str) -> str:
     return f"ragstone:answer:{space}:{id}"
 
 
+def given_id(fingerprint: str) -> str:
+    """In place of an answer's id, for one that is kept whole, to be given again to an equal question."""
+    return f"given:{fingerprint}"
+
+
 def resting_key(space: SpaceId, document_id: DocumentId) -> str:
     """Where the ids of the answers are kept that rest on a document; its own id may be long, and of any characters."""
     return f"ragstone:answers_of:{space}:{hashlib.sha256(document_id.encode()).hexdigest()[:32]}"

@@ -9,6 +9,8 @@ import structlog
 REQUEST_ID_HEADER = "X-Request-ID"
 
 _current: ContextVar[str] = ContextVar("ragstone_request_id", default="")
+_problems: ContextVar[list[str] | None] = ContextVar("ragstone_problems", default=None)
+"""One list a request, which the tasks that work for it share."""
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -23,3 +25,17 @@ def enter_request(offered: str | None) -> str:
     _current.set(chosen)
     structlog.contextvars.bind_contextvars(request_id=chosen)
     return chosen
+
+
+def watch_problems() -> list[str]:
+    """The codes of the errors that the client of this request is told from now on."""
+    told: list[str] = []
+    _problems.set(told)
+    return told
+
+
+def note_problem(code: str) -> None:
+    """A client is told an error of this code."""
+    told = _problems.get()
+    if told is not None:
+        told.append(code)

@@ -19,6 +19,19 @@ class LogSettings(BaseSettings):
     log_format: str = Field(default="text", description="text for people, json for machines")
 
 
+class TraceSettings(BaseSettings):
+    """Where traces go; nowhere unless an address is set."""
+
+    model_config = TABLE
+
+    otlp_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("RAGSTONE_OTLP_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "otlp_url"),
+        description="OpenTelemetry collector that takes OTLP over HTTP, such as http://127.0.0.1:4318; null is no "
+        "traces",
+    )
+
+
 class StateSettings(BaseSettings):
     """Where the record of truth lies."""
 

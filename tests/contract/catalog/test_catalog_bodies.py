@@ -1,16 +1,18 @@
 """Bodies of batches lose the lines of a deleted document, and every other line keeps its number."""
 
 import json
+from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from services.shared.catalog import bodies, jobs, schema
+from services.shared.catalog import bodies, documents, jobs, schema, spaces
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId
 from services.shared.contracts.jobs import JobKind, JobState, Queue
-from tests.contract.catalog.building import NOW, OTHER, SPACE, later
+from tests.contract.catalog.building import NOW, OTHER, SPACE, draft, later
 
 DOC = DocumentId('döc/1 "a"')
 CANARY = b"zebrafinch"
@@ -44,9 +46,18 @@ LINES = (
 LEFT = (2, 3, 8)
 
 
-def batch(catalog: Catalog, blobs: Blobs, id: str, data: bytes, state: JobState, space: SpaceId = SPACE) -> str:
+def batch(
+    catalog: Catalog,
+    blobs: Blobs,
+    id: str,
+    data: bytes,
+    state: JobState,
+    space: SpaceId = SPACE,
+    now: datetime = NOW,
+) -> str:
     sha256, size = blobs.put(data)
     with catalog.write() as tx:
+        spaces.make_and_lock(tx, space, now)
         jobs.create(
             tx,
             id=JobId(id),
@@ -57,7 +68,7 @@ def batch(catalog: Catalog, blobs: Blobs, id: str, data: bytes, state: JobState,
             revision=None,
             payload={"blob_sha256": sha256, "size_bytes": size},
             request_id="r",
-            now=NOW,
+            now=now,
         )
         if state is JobState.RUNNING:
             jobs.claim(tx, owner="w", queue=Queue.INGEST, lease_s=9, now=NOW, job_id=JobId(id))
@@ -155,3 +166,98 @@ def test_time_that_is_over_is_said(catalog: Catalog, blobs: Blobs) -> None:
 def test_a_body_that_is_gone_already_is_no_error(catalog: Catalog, blobs: Blobs) -> None:
     blobs.delete(batch(catalog, blobs, "b", body(*LINES), FAILED))
     assert empty(catalog, blobs) == bodies.Emptied([], complete=True)
+
+
+def hold(catalog: Catalog, blobs: Blobs, id: str = DOC, within_s: float = 9.0) -> bool:
+    return bodies.hold(catalog, blobs, SPACE, DocumentId(id), within_s=within_s)
+
+
+def remove(catalog: Catalog, seconds: float, *, coming: bool = False) -> documents.Removed | None:
+    with catalog.write() as tx:
+        return documents.remove(tx, SPACE, DOC, later(seconds), coming=coming)
+
+
+def told(catalog: Catalog, batch_id: str) -> documents.Submitted:
+    """What a worker is told of the document's line when it comes to it."""
+    with catalog.write() as tx:
+        job = jobs.find(tx, JobId(batch_id))
+        assert job is not None
+        return documents.submit(tx, SPACE, draft(DOC), later(99), said_at=job.created_at)
+
+
+@pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING, JobState.FAILED, JobState.CANCELLED])
+def test_a_deletion_before_the_worker_comes_to_the_line_holds(catalog: Catalog, blobs: Blobs, state: JobState) -> None:
+    batch(catalog, blobs, "b", body(*LINES), state)
+    assert remove(catalog, 1) is None
+    assert hold(catalog, blobs)
+    removed = remove(catalog, 1, coming=True)
+    assert removed is not None
+    assert (removed.versions, removed.chunks, removed.version_ids, removed.blobs_orphaned) == (0, 0, [], [])
+    assert not hold(catalog, blobs), "said before its deletion"
+    assert told(catalog, "b").superseded
+    assert remove(catalog, 2) is None, "there is nothing to forget any more"
+    empty(catalog, blobs)
+    assert all(CANARY not in data for data in files(blobs).values())
+
+
+def test_only_a_body_that_may_be_read_again_and_names_it_holds_a_document(catalog: Catalog, blobs: Blobs) -> None:
+    batch(catalog, blobs, "elsewhere", body(*LINES), FAILED, OTHER)
+    batch(catalog, blobs, "over", body(*LINES), JobState.SUCCEEDED)
+    batch(catalog, blobs, "without", body(LINES[2]), JobState.QUEUED)
+    assert not hold(catalog, blobs)
+    assert hold(catalog, blobs, "other")
+    assert hold(catalog, blobs, within_s=-1), "not looked through in time"
+
+
+def test_a_batch_that_was_sent_after_the_deletion_brings_it_in_and_keeps_its_line(
+    catalog: Catalog, blobs: Blobs
+) -> None:
+    batch(catalog, blobs, "before", body(*LINES), JobState.QUEUED)
+    remove(catalog, 5, coming=True)
+    batch(catalog, blobs, "after", body("", *LINES), JobState.QUEUED, now=later(6))
+    empty(catalog, blobs)
+    assert CANARY not in blobs.read(found(catalog, "before").payload["blob_sha256"])
+    assert CANARY in blobs.read(found(catalog, "after").payload["blob_sha256"])
+    assert hold(catalog, blobs), "it can be deleted again before it is there"
+    sent = told(catalog, "after")
+    assert (sent.revision, sent.superseded) == (2, False)
+    remove(catalog, 7)
+    empty(catalog, blobs)
+    assert CANARY not in blobs.read(found(catalog, "after").payload["blob_sha256"])
+
+
+def test_two_deletions_at_once_lose_no_line_of_each_other(
+    catalog: Catalog, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one exchanges the body while the first one writes its own."""
+    batch(catalog, blobs, "b", body(*LINES), JobState.QUEUED)
+    plain, between = bodies._without, [True]
+
+    def overtaken(blobs: Blobs, sha256: str, numbers: Iterable[int]) -> tuple[str, int]:
+        if between:
+            between.clear()
+            empty(catalog, blobs, "other")
+            if not blobs.path(sha256).exists():
+                blobs.put(body(*LINES))
+        return plain(blobs, sha256, set(numbers))
+
+    monkeypatch.setattr(bodies, "_without", overtaken)
+    assert empty(catalog, blobs).complete
+    left = blobs.read(found(catalog, "b").payload["blob_sha256"]).decode().split("\n")
+    assert [line for line in left if line] == [LINES[7]]
+
+
+def test_one_whose_body_was_exchanged_between_two_looks_is_looked_through_as_well(
+    catalog: Catalog, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch(catalog, blobs, "b", body(*LINES), JobState.QUEUED)
+    plain, between = bodies.lines_of, [True]
+
+    def overtaken(blobs: Blobs, of: bodies.Body, document_id: DocumentId) -> set[int]:
+        if between and document_id == DOC:
+            between.clear()
+            empty(catalog, blobs, "other")
+        return plain(blobs, of, document_id)
+
+    monkeypatch.setattr(bodies, "lines_of", overtaken)
+    assert hold(catalog, blobs)

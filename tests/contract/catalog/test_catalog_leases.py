@@ -175,8 +175,8 @@ def test_a_job_whose_lease_ran_out_is_taken_again(catalog: Catalog) -> None:
         make_job(tx)
         claim(tx, job_id=JOB)
         jobs.rung(tx, [JOB], NOW)
-        assert jobs.reap(tx, max_attempts=3, now=later(59)) == ([], [])
-        requeued, failed = jobs.reap(tx, max_attempts=3, now=later(61))
+        assert jobs.reap(tx, max_attempts=3, now=later(59)) == ([], [], [])
+        requeued, failed, _ = jobs.reap(tx, max_attempts=3, now=later(61))
         assert ([job.id for job in requeued], failed) == ([JOB], [])
         assert requeued[0] == found(tx)
         assert [job.id for job in jobs.unrung(tx, older_than=NOW, limit=5)] == [JOB]
@@ -190,7 +190,7 @@ def test_a_dead_owner_s_jobs_do_not_wait_for_the_lease(catalog: Catalog) -> None
         make_job(tx, "b")
         claim(tx, "dead", job_id=JobId("a"))
         claim(tx, "alive", job_id=JobId("b"))
-        requeued, _ = jobs.reap(tx, max_attempts=3, now=NOW, dead_owners={"dead"})
+        requeued, _, _ = jobs.reap(tx, max_attempts=3, now=NOW, dead_owners={"dead"})
         assert [job.id for job in requeued] == ["a"]
         assert jobs.running_owners(tx) == {"alive"}
 
@@ -200,10 +200,10 @@ def test_a_job_that_kills_its_workers_is_given_up(catalog: Catalog) -> None:
         make_job(tx, sent=draft("bomb.pdf"))
         for attempt in (1, 2):
             claim(tx, job_id=JOB)
-            requeued, failed = jobs.reap(tx, max_attempts=3, now=later(61))
+            requeued, failed, _ = jobs.reap(tx, max_attempts=3, now=later(61))
             assert (len(requeued), failed) == (1, []), attempt
         claim(tx, job_id=JOB)
-        requeued, failed = jobs.reap(tx, max_attempts=3, now=later(61))
+        requeued, failed, _ = jobs.reap(tx, max_attempts=3, now=later(61))
         assert requeued == []
         assert failed[0].reason == "bomb.pdf: given up after 3 attempts: the worker died or hung each time"
         assert failed[0] == found(tx)
@@ -216,8 +216,9 @@ def test_a_dead_worker_s_job_that_was_asked_to_cancel_is_cancelled(catalog: Cata
         make_job(tx)
         claim(tx, job_id=JOB)
         jobs.request_cancel(tx, SPACE, JOB, NOW)
-        assert jobs.reap(tx, max_attempts=3, now=later(61)) == ([], [])
-        assert found(tx).state is JobState.CANCELLED
+        queued, failed, cancelled = jobs.reap(tx, max_attempts=3, now=later(61))
+        assert (queued, failed) == ([], [])
+        assert [job.state for job in cancelled] == [found(tx).state] == [JobState.CANCELLED]
 
 
 def test_a_released_job_waits_again_and_the_attempt_does_not_count(catalog: Catalog) -> None:

@@ -2,7 +2,8 @@
 
 ``python -m tests.contract.ingestor.odd_worker`` with, in the environment: ``ODD_BATCH_S`` (pause after each batch of
 the model, seconds), ``ODD_BREAKS`` (while this file is there, the model breaks at the third batch of a call), and
-``ODD_VISIBILITY_S`` (Redis' visibility time-out, seconds).
+``ODD_VISIBILITY_S`` (Redis' visibility time-out, seconds), and ``ODD_ACK`` (the process that is the first to make this
+file cannot acknowledge its first message, as when Redis is lost at that moment).
 """
 
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
+from kombu.transport.redis import QoS
 
 from services.shared.kit import queue
 from services.shared.models.embedder import Embedder, Vectors
@@ -53,7 +55,23 @@ def soon_visible(make: Callable[..., Celery]) -> Callable[..., Celery]:
     return celery_app
 
 
+def fails_once(ack: Callable[..., None], mark: Path) -> Callable[..., None]:
+    """The same, but for the first time."""
+
+    def acknowledge(self: QoS, tag: str) -> None:
+        try:
+            mark.touch(exist_ok=False)
+        except FileExistsError:
+            ack(self, tag)
+        else:
+            raise ConnectionError("Connection closed by server.")
+
+    return acknowledge
+
+
 if __name__ == "__main__":
+    if mark := os.environ.get("ODD_ACK"):
+        QoS.ack = fails_once(QoS.ack, Path(mark))
     # The children are forked, and so have it too.
     Embedder.embed_documents = slow_or_broken(Embedder.embed_documents)  # type: ignore[method-assign]
     queue.celery_app = soon_visible(queue.celery_app)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from services.ingestor.adapters.index_vectors import ChromaSecondVectors
 from services.ingestor.adapters.indexes import CatalogComparisonContent, CatalogSecondIndexes
-from services.ingestor.adapters.owner import this_process
 from services.ingestor.adapters.vectors import ChromaVectors
 from services.ingestor.flow.work import Worker
 from services.ingestor.ports.content import EmbeddingStopped, KeepGoing, Target
@@ -27,6 +26,7 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId, JobId, SpaceId
 from services.shared.index.chroma_read import VectorReader
 from services.shared.kit.events import JobEventSender
+from services.shared.kit.owner import this_process
 from services.shared.models.embedders import Embedders
 from tests.contract.ingestor.site import Site
 

@@ -108,6 +108,9 @@ def parse(data: bytes, name: str) -> Extracted:
     words = data.decode().split()
     if words and words[0] == "KEEP":
         return Extracted(text=_keeps(int(words[1])), markdown=False)
+    if words and words[0] == "WAIT":
+        time.sleep(float(words[1]))
+        return plain_text.parse(data, name)
     if words and words[0] == "WRITE":
         return Extracted(text=_writes(words[1]), markdown=False)
     if words and words[0] in DEEDS:

@@ -10,7 +10,7 @@ import pytest
 from services.ingestor.adapters.parsing.limits import ParseLimits
 from services.ingestor.adapters.parsing.sandbox import SandboxedParsers
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 
 POISONED = (sys.executable, "-m", "tests.contract.ingestor.poisoned_reader")
 LIMITS = ParseLimits(seconds=2.0, memory_bytes=200_000_000)

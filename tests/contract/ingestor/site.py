@@ -16,7 +16,7 @@ import redis
 
 from services.ingestor.settings import IngestorSettings
 from services.ingestor.wiring import now
-from services.shared.catalog import chunks, documents, indexes, jobs
+from services.shared.catalog import chunks, documents, indexes, jobs, spaces
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.documents import Draft
 from services.shared.catalog.engine import Catalog
@@ -87,6 +87,7 @@ class Site:
         body = records if isinstance(records, str) else "\n".join(json.dumps(one) for one in records)
         sha256, size = self.blobs.put(body.encode())
         with self.catalog.write() as tx:
+            spaces.make_and_lock(tx, self.space, now())
             job = self._create(tx, JobKind.BATCH, {"blob_sha256": sha256, "size_bytes": size}, None, None)
         if ring:
             self.bell.ring(Queue.INGEST, job, "")

@@ -12,7 +12,7 @@ from services.ingestor.domain.documents import Chunk, Extracted, title_of
 from services.shared.kit.settings import EmbedderSettings
 from services.shared.models.embedder import Embedder
 from services.shared.models.loader import load_embedder
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 
 CASES = Path(__file__).parents[4] / "shared" / "cases" / "files"
 

@@ -22,7 +22,7 @@ from services.ingestor.adapters.parsing.limits import ParseLimits
 from services.ingestor.adapters.parsing.sandbox import SandboxedParsers
 from services.ingestor.domain.documents import Extracted
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited, and told, by Linux")
 

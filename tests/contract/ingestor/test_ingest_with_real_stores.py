@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import update
 
 from services.ingestor import wiring
-from services.ingestor.adapters.leases import Heartbeats
 from services.ingestor.flow.work import Worker
 from services.ingestor.ports.content import Embedders, KeepGoing, Target
 from services.ingestor.ports.tools import Tools
 from services.shared.catalog import documents, indexes, jobs, schema
+from services.shared.catalog.holding import Heartbeats
 from services.shared.catalog.indexes import IndexRow
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, DocumentId, IndexId

@@ -9,7 +9,7 @@ import pytest
 from services.ingestor.adapters.languages import Languages
 from services.ingestor.adapters.parsers.files import FileParsers
 from tests.contract.ingestor.test_language_library import TEXTS
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 from tests.unit.ingestor.workbooks import book, sheet_xml, workbook
 

@@ -9,7 +9,7 @@ import pytest
 from services.ingestor.adapters.parsers.files import FileParsers
 from services.ingestor.domain.documents import Extracted
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 
 SHARED = Path(__file__).parents[4] / "shared"

@@ -10,7 +10,7 @@ from services.ingestor.domain.documents import Extracted
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.places import place_of
 from tests.contract.ingestor.pdf_maker import LEFT, PICTURE, RIGHT, Mark, line_by_line, pdf
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 
 SHARED = Path(__file__).parents[4] / "shared"

@@ -12,6 +12,7 @@ import pytest
 from services.ingestor.adapters.parsers.files import FileParsers
 from services.ingestor.adapters.parsing.limits import OPEN_FILES, ParseLimits
 from services.ingestor.adapters.parsing.sandbox import SandboxedParsers
+from services.ingestor.ports.content import TakesLong
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from tests.contract.ingestor.poisoned_reading import (
     LIMITS,
@@ -22,7 +23,7 @@ from tests.contract.ingestor.poisoned_reading import (
     refused,
     tells_swedish,
 )
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not every limit is known elsewhere than on Linux")
@@ -126,6 +127,17 @@ def test_a_file_that_never_ends_is_ended(parsers: SandboxedParsers, deed: str) -
     assert "RAGSTONE_PARSE_TIMEOUT_S" in reason
     assert 1.9 < time.monotonic() - began < 6
     assert read(parsers, "the next file") == "the next file"
+
+
+def test_one_that_takes_longer_than_it_is_given_for_now_is_not_refused(parsers: SandboxedParsers) -> None:
+    waits = incoming("doc", filename="a.txt", media_type="text/plain")
+    for deed in (b"HANG", b"WAIT 1 second"):
+        with pytest.raises(TakesLong):
+            parsers.parse(waits, deed, 0.3)
+    assert read(parsers, "WAIT 1 second") == "WAIT 1 second"
+    with pytest.raises(RagstoneError, match="took longer than 2 seconds"):
+        parsers.parse(waits, b"HANG", 5.0)
+    assert len(children()) <= 1
 
 
 def test_a_file_that_eats_memory_is_stopped(parsers: SandboxedParsers) -> None:

@@ -135,7 +135,7 @@ def test_no_orphan_outlives_a_killed_worker(deed: str, number: signal.Signals, t
         import threading, time
         from services.ingestor.adapters.parsing.limits import ParseLimits
         from services.ingestor.adapters.parsing.sandbox import SandboxedParsers
-        from tests.unit.ingestor.fake_catalog import incoming
+        from tests.unit.ingestor.fake_documents import incoming
         parsers = SandboxedParsers(ParseLimits(seconds=300), lambda text: None, {POISONED!r})
         def read(text):
             return parsers.parse(incoming("doc", filename="a.txt"), text).text

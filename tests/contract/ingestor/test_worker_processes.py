@@ -77,3 +77,14 @@ def test_a_task_over_its_time_fails_with_a_clear_reason(site: Site) -> None:
         after = site.send("next", "A small text.", ring=True)
         assert site.wait([after], 240)[0].state == JobState.SUCCEEDED
     assert site.chunk_ids("endless") == []
+
+
+def test_a_worker_that_could_not_acknowledge_a_message_hears_the_next_one(site: Site, tmp_path: Path) -> None:
+    with site.process("worker", "tests.contract.ingestor.odd_worker", ODD_ACK=str(tmp_path / "failed")) as worker:
+        first = site.send("one", "Some text.", ring=True)
+        assert site.wait([first], 60)[0].state == JobState.SUCCEEDED
+        second = site.send("two", "Another text.", ring=True)
+        assert site.wait([second], 60)[0].state == JobState.SUCCEEDED
+        assert worker.poll() is None, "it is the same process, started again in its place"
+    assert "Couldn't ack" in site.logs()
+    assert site.logs().count("worker_deaf") == 1

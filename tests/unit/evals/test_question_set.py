@@ -9,7 +9,7 @@ import pytest
 from services.ingestor.adapters.parsers.files import FileParsers
 from services.ingestor.domain.documents import Extracted
 from services.shared.contracts.golden import Behaviour, Question
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "corpus"

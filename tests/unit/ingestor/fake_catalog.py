@@ -17,34 +17,13 @@ from services.ingestor.ports.jobs import (
     Superseded,
 )
 from services.shared.contracts.errors import RagstoneError
-from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId, version_id
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import QUEUE_OF, JobItem, JobKind, JobState, Queue
+from tests.unit.ingestor.fake_documents import incoming, version_of
 from tests.unit.ingestor.fake_originals import FakeOriginals
 
 SPACE = SpaceId("main")
 MAX_ATTEMPTS = 3
-
-
-def incoming(document_id: str, sha256: str = "00", **described: Any) -> Incoming:
-    """A Markdown document as its sender described it."""
-    values: dict[str, Any] = {
-        "document_id": DocumentId(document_id),
-        "blob_sha256": sha256,
-        "filename": f"{document_id}.md",
-        "media_type": "text/markdown",
-        "size_bytes": 1,
-        "title": None,
-        "type": None,
-        "tags": None,
-        "source": None,
-        "metadata": {},
-        "origin": None,
-    }
-    return Incoming(**(values | described))
-
-
-def version_of(one: Incoming) -> VersionId:
-    return version_id(one.document_id, one.blob_sha256, {"title": one.title})
 
 
 @dataclass
@@ -191,6 +170,10 @@ class FakeCatalog:
         for job in jobs:
             self.states[job.id] = JobState.QUEUED
             self.jobs[job.id] = replace(self.jobs[job.id], attempts=job.attempts - 1)
+
+    def put_behind(self, job: ClaimedJob) -> None:
+        self.release([job])
+        self.jobs[job.id] = replace(self.jobs[job.id], begun=True, slow=True)
 
     def documents_wait(self) -> bool:
         return any(self.states[id] is JobState.QUEUED and job.queue is Queue.INGEST for id, job in self.jobs.items())

@@ -7,7 +7,7 @@ from typing import Any
 
 from services.ingestor.domain.documents import Extracted, Incoming, VectorItem
 from services.ingestor.flow.work import Worker
-from services.ingestor.ports.content import EmbedderIdentity, EmbeddingStopped, KeepGoing, Switched, Target
+from services.ingestor.ports.content import EmbedderIdentity, EmbeddingStopped, KeepGoing, Switched, TakesLong, Target
 from services.ingestor.ports.tools import Rules, Tools
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, IndexId, JobId, SpaceId, VersionId
@@ -24,10 +24,12 @@ class TimeUp(Exception):
 
 
 class FakeParsers:
-    """Takes bytes for Markdown; ``BROKEN`` in them is a file that cannot be read."""
+    """Takes bytes for Markdown; ``BROKEN`` in them is a file that cannot be read, ``SLOW`` one that takes long."""
 
-    def parse(self, incoming: Incoming, data: bytes) -> Extracted:
+    def parse(self, incoming: Incoming, data: bytes, within_s: float | None = None) -> Extracted:
         text = data.decode()
+        if "SLOW" in text and within_s is not None:
+            raise TakesLong
         if "BROKEN" in text:
             raise RagstoneError(ErrorCode.UNREADABLE_DOCUMENT, f"{incoming.name} cannot be read: it is broken")
         if "HANGS" in text:
@@ -178,9 +180,13 @@ def at_once() -> Iterator[AtOnce]:
 class ReadWhenAsked:
     """Items are made when they are taken, ``at_once`` of them if there are so many."""
 
-    def __init__(self, items: Iterator[Any], at_once: int) -> None:
+    def __init__(self, items: Iterator[Any], at_once: int, looks: Callable[[], bool]) -> None:
         self._items = items
+        self._looks = looks
         self._at_once = at_once
+
+    def ready(self, within_s: float) -> bool:
+        return self._looks()
 
     def take(self) -> list[Any]:
         return list(islice(self._items, self._at_once))
@@ -208,6 +214,8 @@ class World:
         self.lease = FakeLease()
         self.bell = FakeBell()
         self.clock = FakeClock()
+        self.is_read: Callable[[], bool] = lambda: True
+        """Is the document read that takes long? Asked again and again until it is."""
         sizes: dict[str, Any] = {
             "chunk_words": 150,
             "max_chunks": 1000,
@@ -218,6 +226,7 @@ class World:
             "time_slice_s": 20.0,
             "time_limit_s": 600.0,
             "max_attempts": MAX_ATTEMPTS,
+            "parse_first_s": 3.0,
         }
         self.traces = FakeTraces()
         self.tools = Tools(
@@ -226,6 +235,7 @@ class World:
             leases=self.lease,
             originals=self.originals,
             parsers=FakeParsers(),
+            slow_parsers=FakeParsers(),
             embedders=self.embedders,
             vectors=self.vectors,
             bell=self.bell,
@@ -243,7 +253,7 @@ class World:
 
     @contextmanager
     def _ahead(self, items: Iterator[Any], most: int) -> Iterator[ReadWhenAsked]:
-        yield ReadWhenAsked(items, min(most, self._reads_at_once))
+        yield ReadWhenAsked(items, min(most, self._reads_at_once), lambda: self.is_read())
 
     def send(self, document_id: str, text: str, **described: Any) -> JobId:
         return self.catalog.send(self.originals, document_id, text, **described)

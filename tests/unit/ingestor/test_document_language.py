@@ -7,7 +7,7 @@ import pytest
 from services.ingestor.adapters.parsers.files import FileParsers
 from services.ingestor.domain.documents import Extracted, describe
 from services.shared.contracts.ids import VersionId
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 
 PAGE = b"<html lang='nl-BE'><body><p>De klok staat stil.</p></body></html>"

@@ -12,7 +12,7 @@ from services.ingestor.domain.documents import Extracted, describe
 from services.ingestor.domain.storable import storable_text, storable_value
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 
 

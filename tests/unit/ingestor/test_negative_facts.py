@@ -7,7 +7,7 @@ import pytest
 from services.ingestor.adapters.parsers.files import FileParsers
 from services.ingestor.domain.chunking import Limits, cut
 from services.ingestor.domain.documents import Chunk, Extracted, kind_of_document
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 
 RUST = "Zoë Öberg has not worked with Rust professionally."

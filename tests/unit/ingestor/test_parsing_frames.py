@@ -14,7 +14,7 @@ from services.ingestor.adapters.parsing import frames
 from services.ingestor.adapters.parsing.limits import ParseLimits
 from services.ingestor.domain.documents import Extracted
 from services.shared.contracts.places import Place
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 
 FULL = Extracted(
     text="Straße \U0001f600 \ud800 end\n",

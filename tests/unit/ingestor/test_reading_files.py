@@ -13,7 +13,7 @@ from services.ingestor.adapters.parsers.files import FileParsers
 from services.ingestor.domain.documents import Extracted, describe, title_of
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import VersionId
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 
 CASES = Path(__file__).parents[4] / "shared" / "cases" / "files"

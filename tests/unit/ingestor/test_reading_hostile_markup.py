@@ -7,7 +7,7 @@ import pytest
 
 from services.ingestor.adapters.parsers import eml, html_bounds, rst
 from services.shared.contracts.errors import RagstoneError
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.workbooks import read, zipped
 
 SECONDS = 10.0

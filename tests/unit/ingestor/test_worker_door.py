@@ -9,11 +9,11 @@ from itertools import count
 import pytest
 
 from services.ingestor.adapters.background import made_ahead, one_behind
-from services.ingestor.adapters.owner import dead, this_process
 from services.ingestor.settings import IngestorSettings
 from services.ingestor.tasks import refuse_model_before_fork, worker_app
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.jobs import WORK_TASK
+from services.shared.kit.owner import dead, this_process
 
 
 def test_a_parent_that_has_loaded_a_model_is_refused() -> None:

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from services.ingestor.adapters.parsers.files import FileParsers
 from services.ingestor.domain.documents import Extracted
-from tests.unit.ingestor.fake_catalog import incoming
+from tests.unit.ingestor.fake_documents import incoming
 from tests.unit.ingestor.fakes import TimeUp
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

@@ -13,8 +13,10 @@ from services.ingestor.adapters.parsing.limits import ParseLimits
 from services.ingestor.adapters.parsing.process import ChildDied, ChildProcess, TooSlow
 from services.ingestor.domain.admission import refuse_too_large
 from services.ingestor.domain.documents import Extracted, Incoming
+from services.ingestor.ports.content import TakesLong
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.logs import get_logger
+from services.shared.kit.tracing import traced
 
 log = get_logger(__name__)
 
@@ -61,13 +63,14 @@ class SandboxedParsers:
         self._reader = reader
         self._mine = _Mine()
 
-    def parse(self, incoming: Incoming, data: bytes) -> Extracted:
-        """The text of a document. Raises RagstoneError naming the file, what is wrong and what to do."""
+    @traced("parse")
+    def parse(self, incoming: Incoming, data: bytes, within_s: float | None = None) -> Extracted:
+        """The text of a document. Raises RagstoneError naming the file, what is wrong and what to do; TakesLong."""
         refuse_too_large(incoming.name, len(data), self._limits.document_bytes)
         mine = self._of_this_process()
         with mine.turn:
             try:
-                header, text = self._asked(mine, incoming, data)
+                header, text = self._asked(mine, incoming, data, within_s)
             finally:
                 # Whatever passes through here, the end of the task's time among it, leaves no answer behind
                 # that the next document could take for its own.
@@ -89,16 +92,21 @@ class SandboxedParsers:
             self._mine = _Mine()
         return self._mine
 
-    def _asked(self, mine: _Mine, incoming: Incoming, data: bytes, *, again: bool = True) -> tuple[frames.Header, str]:
+    def _asked(
+        self, mine: _Mine, incoming: Incoming, data: bytes, within_s: float | None, *, again: bool = True
+    ) -> tuple[frames.Header, str]:
         """The reader's answer."""
         limits = self._limits
+        seconds = limits.seconds if within_s is None else min(within_s, limits.seconds)
         child = self._child(mine)
         fresh = child.documents == 0
         try:
-            header, text = child.ask(frames.from_incoming(incoming), data, limits.seconds, limits.text_bytes)
+            header, text = child.ask(frames.from_incoming(incoming), data, seconds, limits.text_bytes)
         except TooSlow as error:
-            log.warning("parser_too_slow", document_id=incoming.document_id)
+            log.warning("parser_too_slow", document_id=incoming.document_id, seconds=seconds)
             _tell(incoming, child)
+            if seconds < limits.seconds:
+                raise TakesLong from error
             why = f"reading it took longer than {limits.seconds:g} seconds and was ended"
             raise _unreadable(incoming, why, "RAGSTONE_PARSE_TIMEOUT_S") from error
         except ChildDied as death:
@@ -108,7 +116,7 @@ class SandboxedParsers:
             # An earlier document may have damaged its memory, and SIGKILL comes from outside: the system was short
             # of memory, or somebody killed it.
             if again and (not fresh or death.by == signal.SIGKILL):
-                return self._asked(mine, incoming, data, again=False)
+                return self._asked(mine, incoming, data, within_s, again=False)
             raise _deadly(incoming, death, limits.memory_bytes) from death
         _tell(incoming, child)
         grown = header.get("grown")
