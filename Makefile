@@ -21,7 +21,7 @@ PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats
+.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats nginx test-browser
 
 help: ## This list
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -63,6 +63,15 @@ test-indexes: $(VENV)/.dev ## Change to real other embedders under twenty questi
 test-repeats: $(VENV)/.dev ## The tests of races and kills with all their repeats (minutes)
 	RAGSTONE_TEST_REPEATS=whole $(BIN)/python -m pytest tests/e2e/test_forgotten_under_way.py tests/e2e/test_jobs_at_the_door.py \
 		tests/e2e/test_one_chroma_folder.py tests/e2e/test_memory.py
+
+nginx: ## Install nginx for the tests that put one before the gateway, where apt-get can; without it they are skipped
+	@command -v nginx >/dev/null || test -x /usr/sbin/nginx || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx-light; } \
+			>/dev/null 2>&1; } || echo "nginx was not installed; the tests that need it are skipped"
+
+test-browser: $(VENV)/.dev ## Everything that people see, in the system's Chromium; SCREENSHOTS=docs/screens takes its pictures anew
+	RAGSTONE_TEST_BROWSER=whole RAGSTONE_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest -rs tests/browser
 
 chaos: $(VENV)/.dev ## Kill processes at random moments for ROUNDS rounds; nothing may be lost, double or undead (minutes)
 	RAGSTONE_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos

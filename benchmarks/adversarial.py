@@ -89,7 +89,7 @@ def send(api: Api, corpus: Path, planted: Path) -> None:
 
 def ask(api: Api, question: Question, quotes: Quotes) -> Came:
     """One question over the public door."""
-    answer = api.ask(AskRequest(question=question.text))
+    answer = api.ask(AskRequest(question=question.text), fresh=True)
     quotes.check(answer)
     outcome, why = judged(question, answer)
     return Came(

@@ -92,7 +92,7 @@ def send(api: Api, rows: Sequence[dict[str, Any]]) -> None:
 def ask(api: Api, row: dict[str, Any], quotes: Quotes) -> Asked:
     """One question over the public door, its quotations compared with their sources."""
     began = time.perf_counter()
-    answer = api.ask(AskRequest(question=row["text"]))
+    answer = api.ask(AskRequest(question=row["text"]), fresh=True)
     seconds = time.perf_counter() - began
     quotes.check(answer)
     golds = [str(gold) for gold in row.get("answers") or []]

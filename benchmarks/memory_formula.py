@@ -67,7 +67,18 @@ LIBRARY = preferred("auto", "auto", Use.DOCUMENTS, cpu_flags())[0].library
 GATEWAY_MB = 300
 """The gateway holds no model: it stays below this, whatever the workers do."""
 
-KINDS = ("gateway", "generator", "retriever", "worker", "worker process", "reader", "reconciler", "chroma", "redis")
+KINDS = (
+    "gateway",
+    "generator",
+    "retriever",
+    "worker",
+    "worker process",
+    "reader",
+    "reconciler",
+    "asker",
+    "chroma",
+    "redis",
+)
 """In the table. Of the worker there are its parent, its processes, and a reader of files for each."""
 
 MOST_TIMES = 20

@@ -1,11 +1,14 @@
 """The gateway's own settings; each is RAGSTONE_ and its name in capitals."""
 
 from pathlib import Path
+from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, IPvAnyNetwork
 from pydantic_settings import BaseSettings
 
 from services.shared.kit.settings import TABLE
+
+_RATE = r"^[1-9]\d* ?/ ?([1-9]\d* ?)?(second|minute|hour|day)s?$"
 
 
 class GatewaySettings(BaseSettings):
@@ -18,6 +21,16 @@ class GatewaySettings(BaseSettings):
     allowed_origins: list[str] = Field(
         default_factory=list,
         description='Web addresses beside its own whose pages may send to it, as ["https://example.com"]',
+    )
+    without_keys: bool = Field(
+        default=False,
+        description="While no key was made, everybody who reaches the gateway may do everything; for a container whose "
+        "port is published on loopback only",
+    )
+    allowed_hosts: list[str] = Field(
+        default_factory=list,
+        description='Names beside localhost by which the gateway is called while no key was made, as ["gateway"]; '
+        "others could be a web page's",
     )
     profile: Path | None = Field(
         default=None, description="YAML file that says who the content is about; null is a neutral profile"
@@ -33,6 +46,18 @@ class GatewaySettings(BaseSettings):
         ge=0,
         description="How long Redis remembers an answer for feedback on it, seconds; 0 remembers none",
     )
+    cache_s: int = Field(
+        default=3600,
+        ge=0,
+        description="How long an answer is given again to an equal question while nothing that it rests on changes, "
+        "seconds; 0: each question is answered anew",
+    )
+    gaps_keep_days: float = Field(
+        default=90.0,
+        ge=0,
+        description="How long questions without an answer are kept for the owner, from when they were asked last, days;"
+        " 0: none is noted, and those that were are forgotten at the next sweep",
+    )
     retriever_timeout_s: float = Field(default=30.0, gt=0, description="Longest wait for passages, seconds")
     generator_timeout_s: float = Field(
         default=180.0, gt=0, description="Longest silence of the generator, a cold model's load included, seconds"
@@ -47,4 +72,50 @@ class GatewaySettings(BaseSettings):
         gt=0,
         description="Longest wait for the indexes to forget a deleted document, seconds; then a job does it",
     )
-    ready_timeout_s: float = Field(default=3.0, gt=0, description="Longest wait for one part's readiness, seconds")
+    asker_concurrency: int = Field(
+        default=2, ge=1, description="Questions that one asker answers at once of those that were asked for later"
+    )
+    ready_timeout_s: float = Field(
+        default=2.5, gt=0, description="Longest wait for one part's readiness, seconds; all are asked at once"
+    )
+    trusted_proxies: list[IPvAnyNetwork] = Field(
+        default_factory=list,
+        description='Networks of the proxies whose X-Forwarded-For is believed, as ["127.0.0.1", "10.0.0.0/8"]',
+    )
+    limit_address: str | None = Field(
+        default=None,
+        pattern=_RATE,
+        description="Questions of one client address without a key of its own, as 60/minute; null: none while no key"
+        " exists, 60/minute once one does",
+    )
+    limit_key: str = Field(
+        default="600/minute", pattern=_RATE, description="Questions of one key, if the key itself names no limit"
+    )
+    limit_requests: str | None = Field(
+        default=None,
+        pattern=_RATE,
+        description="All other requests of one private key, or of one address; null: none while no key exists,"
+        " 3000/minute once one does",
+    )
+    limit_wrong_keys: str = Field(
+        default="20/minute", pattern=_RATE, description="Wrong keys of one address before its next is not looked up"
+    )
+    limits_when_away: Literal["allow", "refuse"] = Field(
+        default="allow",
+        description="While Redis does not answer: allow (each gateway counts for itself) or refuse what has a limit",
+    )
+    answers_at_once: int = Field(
+        default=32, ge=1, description="Answers that one gateway makes at once; more are busy, none waits"
+    )
+    answers_per_caller: int | None = Field(
+        default=None,
+        ge=1,
+        description="Those of one private key, or of one address; null: no own limit while no key exists, 8 once one"
+        " does",
+    )
+    body_timeout_s: float = Field(
+        default=30.0,
+        gt=0,
+        description="Longest wait for a request's head, for a question's body, and for the next part of an upload,"
+        " seconds",
+    )

@@ -5,12 +5,14 @@ import uvicorn
 from services.generator.app import create_app
 from services.generator.settings import GeneratorSettings
 from services.shared.kit.logs import configure_logs
-from services.shared.kit.settings import LogSettings
+from services.shared.kit.settings import LogSettings, TraceSettings
+from services.shared.kit.tracing import configure_tracing
 
 
 def main() -> None:
     """Serve until told to stop."""
     configure_logs("generator", LogSettings())
+    configure_tracing("generator", TraceSettings())
     settings = GeneratorSettings()
     uvicorn.run(
         create_app(settings),

@@ -9,13 +9,15 @@ from typing import Any, TypeVar
 from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 
+from services.generator.adapters.metrics import GeneratorMetrics
 from services.generator.flow.write import Event
 from services.generator.settings import GeneratorSettings
 from services.generator.wiring import Generator, running
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import PartHealth, Readiness
+from services.shared.contracts.ways import WriterInUse
 from services.shared.contracts.writing import Decomposed, DecomposeRequest, WriteRequest
-from services.shared.kit.http_app import problem_of, service_app
+from services.shared.kit.http_app import add_metrics_door, problem_of, service_app
 from services.shared.kit.logs import get_logger
 from services.shared.kit.settings import RedisSettings, ServiceSettings
 
@@ -34,27 +36,36 @@ def create_app(
     redis: RedisSettings | None = None,
 ) -> FastAPI:
     """The app; settings come from the environment unless given."""
+    metrics = GeneratorMetrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         parts = (settings or GeneratorSettings(), services or ServiceSettings(), redis or RedisSettings())
         async with running(*parts) as generator:
             app.state.generator = generator
+            metrics.watch(generator.model_state)
             yield
 
-    app = service_app(service="generator", title="Ragstone generator", lifespan=lifespan, ready=_ready)
+    app = service_app(service="generator", title="Ragstone generator", lifespan=lifespan, ready=_ready, metrics=metrics)
+    add_metrics_door(app, metrics)
 
     @app.post("/write", response_class=StreamingResponse)
     async def write(request: Request, body: WriteRequest) -> StreamingResponse:
         """Lines of WriteEvent, each sentence as soon as it is checked; the last line is `done` or an error."""
         generator: Generator = request.app.state.generator
-        return StreamingResponse(_lines(generator.flow.begin(body)), media_type=NDJSON)
+        return StreamingResponse(_lines(metrics.writing(generator.flow.begin(body))), media_type=NDJSON)
 
     @app.post("/decompose", response_model=Decomposed)
     async def decompose(request: Request, body: DecomposeRequest) -> Decomposed | Response:
         """The questions that a question is made of; none where it has to be searched as it is."""
         generator: Generator = request.app.state.generator
-        return await _while_there(request, generator.decomposing.decompose(body))
+        return await _while_there(request, _counted(generator.decomposing.decompose(body), metrics))
+
+    @app.get("/writer")
+    async def writer(request: Request) -> WriterInUse:
+        """Who would write an answer now, and by which settings."""
+        generator: Generator = request.app.state.generator
+        return generator.in_use()
 
     @app.post("/warmup")
     async def warmup(request: Request) -> PartHealth:
@@ -63,6 +74,10 @@ def create_app(
         return await generator.warm_up()
 
     return app
+
+
+async def _counted(work: Coroutine[Any, Any, Decomposed], metrics: GeneratorMetrics) -> Decomposed:
+    return metrics.decomposed(await work)
 
 
 async def _ready(app: FastAPI) -> Readiness:

@@ -114,12 +114,12 @@ class Writer(Protocol):
 
 
 class Budget(Protocol):
-    """Tokens that one client may use of the model in a day."""
+    """Tokens that one client may use of the model in a day; ``own`` is that client's own limit, None the setting's."""
 
-    async def left(self, client: str) -> bool:
+    async def left(self, client: str, own: int | None) -> bool:
         """Whether anything is left today; True where that cannot be known."""
         ...
 
-    async def spend(self, client: str, tokens: int) -> None:
+    async def spend(self, client: str, tokens: int, own: int | None) -> None:
         """Count tokens that a client has used. Never raises."""
         ...

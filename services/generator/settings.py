@@ -1,5 +1,6 @@
 """The generator's own settings."""
 
+import hashlib
 from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr
@@ -7,6 +8,17 @@ from pydantic_settings import BaseSettings
 
 from services.generator.domain import extractive, support
 from services.shared.kit.settings import TABLE
+
+DECIDING = {
+    "num_ctx",
+    "num_predict",
+    "temperature",
+    "writer_silence_s",
+    "answer_threshold",
+    "support_threshold",
+    "grounding_threshold",
+}
+"""Settings that change what is said; which model says it is told apart."""
 
 
 def _formerly(name: str) -> AliasChoices:
@@ -107,3 +119,7 @@ class GeneratorSettings(BaseSettings):
         description="Least probability, by the groundedness model, that a model's sentence is supported",
     )
     score_timeout_s: float = Field(default=15.0, gt=0, description="Longest wait for the retriever's scores, seconds")
+
+    def deciding(self) -> str:
+        """Stands for all settings that decide what is said, whoever writes it."""
+        return hashlib.sha256(self.model_dump_json(include=DECIDING).encode()).hexdigest()

@@ -10,10 +10,12 @@ from services.generator.adapters.redis_budget import RedisBudget
 from services.generator.adapters.retriever_scorer import RetrieverScorer
 from services.generator.flow.decompose import DecomposeFlow
 from services.generator.flow.lookout import Lookout
-from services.generator.flow.write import WriteFlow
+from services.generator.flow.write import EXTRACTIVE, WriteFlow
 from services.generator.settings import GeneratorSettings
+from services.shared.contracts.answers import WriterModel
 from services.shared.contracts.errors import ErrorCode
 from services.shared.contracts.health import PartHealth, Readiness
+from services.shared.contracts.ways import WriterInUse
 from services.shared.kit.http_client import ServiceClient
 from services.shared.kit.logs import get_logger
 from services.shared.kit.settings import RedisSettings, ServiceSettings
@@ -48,11 +50,25 @@ class Generator:
     lookout: Lookout | None
     demanded: bool
     """The operator wants the model and nothing else: its absence is a fault, not a choice."""
+    deciding: str
+    """Stands for the settings that decide what is said."""
 
     async def readiness(self) -> Readiness:
         """Which writer answers, and whether the retriever can be reached."""
         parts = {"writer": self._writer_health(), "retriever": await self.scorer.ready()}
         return Readiness(ready=all(part.ready for part in parts.values()), parts=parts)
+
+    def in_use(self) -> WriterInUse:
+        """Who would write now."""
+        writer = self.choice.writer
+        ready = writer and writer.state().ready
+        model = WriterModel(writer=writer.kind, name=writer.name) if writer and ready else EXTRACTIVE
+        return WriterInUse(model=model, settings=self.deciding)
+
+    def model_state(self) -> tuple[str, PartHealth, int] | None:
+        """The model that is set: its kind, how it is, and the questions with it; None where none is."""
+        writer = self.choice.writer
+        return None if writer is None else (writer.kind, writer.state(), writer.questions)
 
     async def warm_up(self) -> PartHealth:
         """Have the model loaded now; what writes then."""
@@ -109,7 +125,7 @@ async def running(
             ending.push_async_callback(lookout.end)
             await lookout.begin()
         demanded = settings.writer in ("ollama", "openai")
-        yield Generator(flow, decomposing, scorer, choice, lookout, demanded=demanded)
+        yield Generator(flow, decomposing, scorer, choice, lookout, demanded=demanded, deciding=settings.deciding())
 
 
 def _note(what: str, why: str) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from services.local.credentials import Credential
 from services.local.doors import step
 from services.shared.contracts.answers import Answer, AskRequest
 from services.shared.contracts.documents import (
@@ -42,6 +43,17 @@ BUSY_WAIT_MAX_S = 10.0
 
 Message = TypeVar("Message", bound=BaseModel)
 _DESCRIPTIONS = TypeAdapter(list[DocumentDescription])
+_KEYS_OF_OTHERS = {
+    ErrorCode.KEY_REQUIRED: (
+        "This gateway asks for a key: set RAGSTONE_KEY to one. Whoever runs the gateway makes it with "
+        "`ragstone keys create NAME` on its machine."
+    ),
+    ErrorCode.KEY_INVALID: (
+        "The key in RAGSTONE_KEY opens nothing at this gateway: it is unknown, revoked or has run out. Ask whoever "
+        "runs the gateway for another."
+    ),
+}
+"""What the gateway says to programs, for people at a terminal."""
 
 
 class Unreachable(Exception):
@@ -77,17 +89,19 @@ class Api:
         url: str,
         space: str | None = None,
         *,
+        credential: Credential | None = None,
         timeout_s: float = 60.0,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.url = url.rstrip("/")
         self.space = space
+        self._credential = credential
         self._client = httpx.Client(
             base_url=self.url,
-            headers={} if space is None else {"Ragstone-Space": space},
             timeout=httpx.Timeout(timeout_s, connect=3.0),
             transport=transport,
             trust_env=False,
+            event_hooks={"request": [self._sign]},
         )
 
     def __enter__(self) -> Self:
@@ -95,6 +109,17 @@ class Api:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._client.close()
+        if self._credential is not None:
+            self._credential.close()
+
+    def headers(self) -> dict[str, str]:
+        """What says in a request now who asks, and in which space. A key of our own may be another one later."""
+        secret = None if self._credential is None else self._credential.secret()
+        found = {"Ragstone-Space": self.space, "Authorization": None if secret is None else f"Bearer {secret}"}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _sign(self, request: httpx.Request) -> None:
+        request.headers.update(self.headers())
 
     def readiness(self) -> Readiness:
         """Of every part, as the gateway sees it."""
@@ -179,10 +204,12 @@ class Api:
         """Passages, no writing."""
         return self.message(SearchResponse, "POST", "/v1/search", json=request.model_dump(exclude_none=True))
 
-    def ask(self, request: AskRequest) -> Answer:
-        """The whole answer at once."""
+    def ask(self, request: AskRequest, *, fresh: bool = False) -> Answer:
+        """The whole answer at once; ``fresh``: made anew, whatever was answered before."""
         body = request.model_dump(exclude_none=True) | {"stream": False}
-        return self.message(Answer, "POST", "/v1/ask", json=body, timeout=httpx.Timeout(300.0, connect=3.0))
+        headers = {"Cache-Control": "no-cache"} if fresh else {}
+        timeout = httpx.Timeout(300.0, connect=3.0)
+        return self.message(Answer, "POST", "/v1/ask", json=body, headers=headers, timeout=timeout)
 
     def ask_stream(self, request: AskRequest) -> Iterator[Event]:
         """The answer's events as they happen; the last is ``answer``.
@@ -249,7 +276,8 @@ class Api:
 
 
 def _error_of(problem: Problem, retry_after_s: int | None = None) -> RagstoneError:
-    return RagstoneError(problem.code, problem.detail, retry_after_s=retry_after_s)
+    detail = _KEYS_OF_OTHERS.get(problem.code, problem.detail)
+    return RagstoneError(problem.code, detail, retry_after_s=retry_after_s)
 
 
 def events(lines: Iterator[str]) -> Iterator[Event]:

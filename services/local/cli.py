@@ -10,12 +10,14 @@ from typing import Annotated
 import typer
 
 from services.local.api import Unreachable
-from services.local.commands import documents, indexes, questions, stack
+from services.local.commands import agents, documents, indexes, questions, stack
 from services.local.commands.calibration import calibrate
 from services.local.commands.critic import critic_app
 from services.local.commands.evaluation import eval_app
 from services.local.commands.feedback import feedback_app
+from services.local.commands.gaps import gaps_app
 from services.local.commands.golden import golden_app
+from services.local.commands.keys import keys
 from services.local.doors import as_commands
 from services.local.settings import WrongSetting
 from services.local.terminal import FAILED, INTERRUPTED, NAME, NOT_RUNNING, WRONG_USAGE, complain, say_version
@@ -46,6 +48,7 @@ app.command("ingest")(documents.ingest)
 app.command("ask")(questions.ask)
 app.command("search")(questions.search)
 app.command("jobs")(documents.jobs)
+app.command("mcp")(agents.mcp)
 app.add_typer(eval_app, name="eval")
 app.command("calibrate")(calibrate)
 app.command("reembed")(indexes.reembed)
@@ -53,6 +56,11 @@ app.add_typer(indexes.indexes_app, name="indexes")
 app.add_typer(critic_app, name="critic")
 app.add_typer(golden_app, name="golden")
 app.add_typer(feedback_app, name="feedback")
+app.add_typer(gaps_app, name="gaps")
+# The words behind it are read by the desk that a container has too, which says its own help.
+app.command(
+    "keys", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)(keys)
 app.command("doctor")(stack.doctor_command)
 
 

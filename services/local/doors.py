@@ -16,6 +16,8 @@ _COMMANDS = [
         (r"GET /v1/jobs\b(?!/)", "`ragstone jobs`"),
         (r"GET /v1/evaluations\b(?!/)", "`ragstone eval list`"),
         (r"GET /v1/golden\b(?!/)", "`ragstone golden list`"),
+        (rf"POST /v1/gaps/{_ID}/reopen", r"`ragstone gaps reopen \g<id>`"),
+        (r"GET /v1/gaps\b(?!/)", "`ragstone gaps list`"),
         (r"GET /v1/feedback\b(?!/)", "`ragstone feedback list`"),
         (rf"DELETE /v1/indexes/{_ID}", r"`ragstone indexes remove \g<id>`"),
         (rf"GET /v1/indexes(?:/{_ID})?", "`ragstone indexes`"),
@@ -42,6 +44,7 @@ def step(name: str, *, slashes: bool = False) -> str:
     """
     encodable = name.isascii() or not any(0xD800 <= ord(char) <= 0xDFFF for char in name)
     if name in ("", ".", "..") or not encodable or ("/" in name and not slashes):
-        detail = f"{name[:80]!a} is no id; `ragstone eval list`, `golden list`, `feedback list` and `jobs` show ids."
+        lists = "`ragstone eval list`, `golden list`, `feedback list`, `gaps list` and `jobs`"
+        detail = f"{name[:80]!a} is no id; {lists} show ids."
         raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
     return quote(name, safe="")

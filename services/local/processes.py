@@ -49,6 +49,9 @@ class Part:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
+HERE: Mapping[str, str] = {"RAGSTONE_HOST": "127.0.0.1"}
+"""Only the gateway has a lock: the parts behind it answer everybody who reaches them."""
+
 PARTS: tuple[Part, ...] = (
     Part(
         name="redis",
@@ -85,12 +88,14 @@ PARTS: tuple[Part, ...] = (
         port=Port("RAGSTONE_RETRIEVER_PORT", 8002),
         health=Health(Probe.HTTP, "/readyz"),
         waits_for=("chroma",),
+        environment=HERE,
     ),
     Part(
         name="generator",
         command=("{python}", "-m", "services.generator"),
         port=Port("RAGSTONE_GENERATOR_PORT", 8003),
         health=Health(Probe.HTTP, "/healthz"),
+        environment=HERE,
     ),
     Part(
         name="gateway",
@@ -99,9 +104,15 @@ PARTS: tuple[Part, ...] = (
         health=Health(Probe.HTTP, "/readyz"),
         waits_for=("redis",),
     ),
+    Part(
+        name="asker",
+        command=("{python}", "-m", "services.gateway", "asker"),
+        health=Health(Probe.PRESENT, "asker"),
+        waits_for=("redis",),
+    ),
 )  # fmt: skip
 
-STOP_ORDER: tuple[tuple[str, ...], ...] = (("gateway",), ("retriever", "generator", "worker", "reconciler"))
+STOP_ORDER: tuple[tuple[str, ...], ...] = (("gateway", "asker"), ("retriever", "generator", "worker", "reconciler"))
 """Who is asked to stop first; whatever is not named here (the stores) is stopped last."""
 
 CHILD_DEFAULTS: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from annotated_types import Ge, Gt, Le
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsConfigDict
 
@@ -42,6 +42,14 @@ class LocalSettings(StateSettings):
     )
     url: str | None = Field(
         default=None, description="Gateway that the command line asks; null: the one that runs on this state folder"
+    )
+    key: SecretStr | None = Field(
+        default=None,
+        description="Key that the command line sends; null: none is needed for the gateway that runs on this state "
+        "folder",
+    )
+    without_keys: bool = Field(
+        default=False, description="The gateway may listen for other machines although no key was made"
     )
     start_timeout_s: float = Field(
         default=120.0, gt=0, description="Longest wait for one process to become ready, seconds"

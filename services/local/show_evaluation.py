@@ -104,12 +104,21 @@ def golden(console: Console, items: Sequence[GoldenQuestion]) -> None:
 
 def feedback(console: Console, items: Sequence[Feedback]) -> None:
     """What people said, a line each."""
-    table = _columns("id", "state", "verdict", "question", "answer", "comment", "golden question")
+    table = _columns("id", "state", "verdict", "question", "answer", "rests on", "comment", "golden question")
     for item in items:
         answer = item.answer_text if item.answer_status == "answered" else f"({item.answer_status})"
-        said = (item.question, answer, item.comment or "", item.golden_id or "")
+        said = (item.question, answer, _evidence(item), item.comment or "", item.golden_id or "")
         _row(table, item.id, item.state.value, item.verdict.value, *said)
     console.print(table if items else "Nobody has said anything of an answer.")
+
+
+def _evidence(item: Feedback) -> str:
+    """How sure the answer was, of what, and by whom it was written."""
+    if item.evidence is None:
+        return ""
+    cited = [f"{one.title}{f', {one.place}' if one.place else ''}: “{one.quote}”" for one in item.evidence.citations]
+    model = item.evidence.model.name or item.evidence.model.writer
+    return "; ".join([f"{item.evidence.confidence:.2f} ({model})", *cited])
 
 
 def _narrowed(one: Evaluation) -> Evaluation:

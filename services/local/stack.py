@@ -19,6 +19,7 @@ from services.local.settings import PREFIX, LocalSettings
 from services.local.state import RunFolder
 from services.local.supervisor import Manners, Supervisor
 from services.local.voice import Voice
+from services.shared.kit.listening import host_to_listen_on, is_loopback
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,23 @@ def build_supervisor(
         external=[part.name for part in PARTS if part.name not in names],
         profile=environment.get(SETTING),
     )
+
+
+def listening_on(settings: LocalSettings) -> str:
+    """The gateway's host: this machine alone where no key was made yet and nobody said that this is meant."""
+    from services.shared.catalog import keys
+    from services.shared.catalog.engine import Catalog
+
+    if settings.without_keys or is_loopback(settings.host):
+        return settings.host
+    catalog = Catalog(settings.catalog_url)
+    try:
+        catalog.migrate()
+        with catalog.read() as tx:
+            made = keys.any_made(tx)
+    finally:
+        catalog.close()
+    return host_to_listen_on(settings.host, keys_made=made, without_keys=False)
 
 
 def prepare(settings: LocalSettings, state_dir: Path) -> None:

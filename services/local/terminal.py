@@ -13,6 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from services.local.api import Api
+from services.local.credentials import credential_for
 from services.local.settings import local_settings
 from services.local.state import RunFolder
 
@@ -64,7 +65,8 @@ def gateway(url: str | None, space: str | None) -> Api:
     run = RunFolder(settings.state_dir).live()
     usual = f"http://127.0.0.1:{settings.port}"
     chosen = url or settings.url or (run.url if run else usual)
-    return Api(chosen if "://" in chosen else f"http://{chosen}", space)
+    address = chosen if "://" in chosen else f"http://{chosen}"
+    return Api(address, space, credential=credential_for(address.rstrip("/"), run.url if run else None, settings))
 
 
 def say_version(wanted: bool) -> None:

@@ -12,10 +12,11 @@ from rich.console import Console
 
 from services.local.guardian import Guardian
 from services.local.settings import LocalSettings
-from services.local.stack import build_supervisor, own_parts, site_of
+from services.local.stack import build_supervisor, listening_on, own_parts, site_of
 from services.local.state import Run, RunFolder, signal_supervisor
 from services.local.voice import Voice
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.kit.listening import why_not
 
 DOWN_TIMEOUT_S = 15.0
 LOOK_EVERY_S = 0.1
@@ -36,8 +37,11 @@ def run_here(
     Raises: RagstoneError when something that is needed is missing or a port is taken.
     """
     parts = own_parts(os.environ)
-    site = site_of(settings, parts, os.environ)
+    host = listening_on(settings)
+    site = site_of(settings.model_copy(update={"host": host}), parts, os.environ)
     voice = Voice(console, [part.name for part in parts], verbose=verbose)
+    if host != settings.host:
+        voice.own(why_not(settings.host), "yellow")
     guardian = Guardian()
     try:
         supervisor = build_supervisor(

@@ -5,6 +5,8 @@ from functools import partial
 
 from services.retriever.settings import Settings
 from services.shared.kit.logs import configure_logs
+from services.shared.kit.settings import TraceSettings
+from services.shared.kit.tracing import configure_tracing
 from services.shared.models.embedders import Embedders
 
 
@@ -17,6 +19,7 @@ def main() -> None:
     gc.disable()
     settings = Settings()
     configure_logs("retriever", settings.log)
+    configure_tracing("retriever", TraceSettings())
     embedders = Embedders(settings.embedder, kept=settings.own.embedders_kept)
     embedders.begin()
 

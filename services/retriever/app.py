@@ -7,13 +7,15 @@ from typing import Any, TypeVar
 
 from fastapi import FastAPI, HTTPException, Request
 
+from services.retriever.adapters.metrics import RetrieverMetrics
 from services.retriever.settings import Settings
 from services.retriever.wiring import Retriever, running
 from services.shared.contracts.forgetting import ForgetRequest, ForgetResponse
 from services.shared.contracts.grounding import GroundRequest, GroundResponse
-from services.shared.contracts.health import Readiness
+from services.shared.contracts.health import PartHealth, Readiness
 from services.shared.contracts.search import RetrieveRequest, ScoreRequest, ScoreResponse, SearchResponse
-from services.shared.kit.http_app import service_app
+from services.shared.contracts.ways import TuningInUse
+from services.shared.kit.http_app import add_metrics_door, service_app
 
 T = TypeVar("T")
 
@@ -22,22 +24,25 @@ CALLER_LEFT = 499
 
 
 def create_app(
-    settings: Settings, run: Callable[[Settings], AbstractAsyncContextManager[Retriever]] = running
+    settings: Settings,
+    run: Callable[[Settings, RetrieverMetrics], AbstractAsyncContextManager[Retriever]] = running,
 ) -> FastAPI:
     """The application; everything is built when it starts, not before."""
+    metrics = RetrieverMetrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with run(settings) as retriever:
+        async with run(settings, metrics) as retriever:
             app.state.retriever = retriever
             yield
 
-    app = service_app(service="retriever", title="Ragstone retriever", lifespan=lifespan, ready=_ready)
+    app = service_app(service="retriever", title="Ragstone retriever", lifespan=lifespan, ready=_ready, metrics=metrics)
+    add_metrics_door(app, metrics)
 
     @app.post("/retrieve")
     async def retrieve(body: RetrieveRequest, request: Request) -> SearchResponse:
         """Passages for a question, and whether they answer it."""
-        return await _while_connected(request, _retriever(request).retrieval.retrieve(body))
+        return metrics.found(await _while_connected(request, _retriever(request).retrieval.retrieve(body)))
 
     @app.post("/score")
     async def score(body: ScoreRequest, request: Request) -> ScoreResponse:
@@ -53,6 +58,16 @@ def create_app(
     async def forget(body: ForgetRequest, request: Request) -> ForgetResponse:
         """Take deleted versions out of the indexes."""
         return await _retriever(request).forgetting.forget(body)
+
+    @app.post("/warmup")
+    async def warmup(request: Request) -> PartHealth:
+        """Have the models loaded now; which are here then."""
+        return await _retriever(request).warming.warm_up()
+
+    @app.get("/tuning")
+    async def tuning(request: Request) -> TuningInUse:
+        """By which settings passages are found."""
+        return TuningInUse(settings=_retriever(request).tuning)
 
     return app
 

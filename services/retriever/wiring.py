@@ -13,9 +13,11 @@ from services.retriever.adapters.embedder import QueuedEmbedder
 from services.retriever.adapters.forgetting import IndexMemory
 from services.retriever.adapters.grounder import QueuedGrounder
 from services.retriever.adapters.keywords import Bm25Keywords
+from services.retriever.adapters.metrics import RetrieverMetrics
 from services.retriever.adapters.readiness import ReadinessCheck
 from services.retriever.adapters.records import CatalogRecords
 from services.retriever.adapters.vectors import ChromaVectors
+from services.retriever.adapters.warming import Warming
 from services.retriever.domain.plan import Switches, Tuning
 from services.retriever.flow.forget import Forgetting
 from services.retriever.flow.ground import ClaimCheck
@@ -23,6 +25,7 @@ from services.retriever.flow.retrieve import Retrieval
 from services.retriever.flow.score import Scoring
 from services.retriever.settings import RetrieverSettings, Settings
 from services.shared.catalog.engine import Catalog
+from services.shared.kit.tracing import step
 from services.shared.models.embedders import Embedders
 from services.shared.models.grounding.grounder import load_grounder, wanted_model
 
@@ -36,10 +39,15 @@ class Retriever:
     claims: ClaimCheck
     forgetting: Forgetting
     readiness: ReadinessCheck
+    tuning: str
+    """Stands for the settings that decide about passages."""
+    warming: Warming
 
 
 @asynccontextmanager
-async def running(settings: Settings, *, embedders: Embedders | None = None) -> AsyncIterator[Retriever]:
+async def running(
+    settings: Settings, metrics: RetrieverMetrics, *, embedders: Embedders | None = None
+) -> AsyncIterator[Retriever]:
     """Build everything, load the models in the background, and let go of everything at the end.
 
     ``embedders`` are some whose loading was begun before.
@@ -55,22 +63,26 @@ async def running(settings: Settings, *, embedders: Embedders | None = None) -> 
     models = embedders or Embedders(settings.embedder, kept=own.embedders_kept)
     model = QueuedEmbedder(models, waiting_limit=own.embed_waiting, batch=settings.embedder.embed_batch)
     grounder = QueuedGrounder(partial(load_grounder, models), waiting_limit=own.embed_waiting)
+    tuning = tuning_of(own)
     retrieval = Retrieval(
         records=records,
         embedder=model,
         vectors=vectors,
         keywords=keywords,
         critic=ShippedCritic(keywords),
-        tuning=tuning_of(own),
+        tuning=tuning,
         clock=time.perf_counter,
+        step=step,
     )
     readiness = ReadinessCheck(model, settings.embedder, records, vectors)
     model.start()
     grounder.start()
+    metrics.watch(models, model, grounder)
+    ahead = LoadedAhead(model, models, records, claims_model=wanted_model())
     beside = [
         asyncio.create_task(readiness.prepare()),
         asyncio.create_task(memory.tidy(settings.snapshot_dir)),
-        asyncio.create_task(LoadedAhead(model, models, records, claims_model=wanted_model()).run()),
+        asyncio.create_task(ahead.run()),
     ]
     try:
         yield Retriever(
@@ -79,6 +91,8 @@ async def running(settings: Settings, *, embedders: Embedders | None = None) -> 
             ClaimCheck(grounder),
             Forgetting(memory),
             readiness,
+            tuning.deciding(),
+            Warming(ahead, grounder, readiness),
         )
     finally:
         for task in beside:

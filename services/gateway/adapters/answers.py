@@ -32,7 +32,8 @@ class RedisAnswers:
     """Writes beside the answering, never within it.
 
     ``all_live`` says whether documents answer still: an answer may be on its way here while one of its documents is
-    deleted, and is let go then.
+    deleted, and is let go then. ``rest_s``: how long the note of a document's answers is kept, where others are noted
+    there that are kept for longer than these.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class RedisAnswers:
         *,
         keep_s: int,
         all_live: Callable[[SpaceId, Collection[DocumentId]], Awaitable[bool]],
+        rest_s: int = 0,
     ) -> None:
         self._client = redis.asyncio.Redis.from_url(
             settings.redis_url,
@@ -50,6 +52,7 @@ class RedisAnswers:
             retry=Retry(NoBackoff(), 1),
         )
         self._keep_s = keep_s
+        self._rest_s = max(keep_s, rest_s)
         self._all_live = all_live
         self._eraser = AnswerEraser(settings)
         self._writing: set[asyncio.Task[None]] = set()
@@ -100,7 +103,7 @@ class RedisAnswers:
                 writing.set(key, _KEPT.dump_json(answer), ex=self._keep_s)
                 for document_id in answer.documents:
                     writing.sadd(resting_key(space, document_id), answer.id)
-                    writing.expire(resting_key(space, document_id), self._keep_s)
+                    writing.expire(resting_key(space, document_id), self._rest_s)
                 await writing.execute()
             # Looked at when it is written: what is deleted later is forgotten by the deletion.
             if answer.documents and not await self._all_live(space, answer.documents):

@@ -15,11 +15,20 @@ WITHIN_S = 3.0
 
 
 class BlobBodies:
-    """Takes documents out of bodies that may be read again."""
+    """Finds documents in bodies that may be read again, and takes them out."""
 
     def __init__(self, blobs: Blobs, catalog: Catalog) -> None:
         self._blobs = blobs
         self._catalog = catalog
+
+    async def hold(self, space: SpaceId, document_id: DocumentId) -> bool:
+        """May one of them still bring the document in? So it is taken for when they are too many to be looked through
+        now. Raises RagstoneError."""
+
+        def look() -> bool:
+            return bodies.hold(self._catalog, self._blobs, space, document_id, within_s=WITHIN_S)
+
+        return await run_sync(look)
 
     async def empty(self, space: SpaceId, document_id: DocumentId) -> EmptiedBodies:
         """Take the document out; raises RagstoneError."""

@@ -18,12 +18,20 @@ _NO_REDIS = (
     "does not answer ({why}); start it or correct RAGSTONE_REDIS_URL. Questions are answered meanwhile; "
     "uploads are kept and ingested when it is back."
 )
+_LATE = {
+    "catalog": "a writer may hold it, or its disk be too slow: see the other processes' logs",
+    "redis": "it hangs, or something before it drops what is sent: restart it",
+    "retriever": "it hangs or starts: see its log, and restart it if it stays so",
+    "generator": "it hangs or starts: see its log, and restart it if it stays so",
+}
 _NOBODY = {
     "worker": "no worker is running; start one with python -m services.ingestor worker. Uploads wait for it.",
     "reconciler": (
         "no reconciler is running; start one with python -m services.ingestor reconciler. "
         "Until then a job whose worker died is not taken up again."
     ),
+    "asker": "no asker is running; start one with python -m services.gateway asker. Questions sent with "
+    "Prefer: respond-async wait for it.",
 }
 
 
@@ -54,14 +62,15 @@ class LiveParts:
             **{name: self._looker_at_service(client) for name, client in self._services.items()},
             **{role: self._looker_for(role) for role in _NOBODY},
         }
-        found = await asyncio.gather(*(self._in_time(look) for look in looks.values()))
+        found = await asyncio.gather(*(self._in_time(name, look) for name, look in looks.items()))
         return dict(zip(looks, found, strict=True))
 
-    async def _in_time(self, look: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
+    async def _in_time(self, name: str, look: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
         try:
             return await asyncio.wait_for(look(), self._timeout_s)
         except TimeoutError:
-            return PartHealth(ready=False, detail=f"did not answer within {self._timeout_s:g} s; see its log")
+            todo = _LATE.get(name, "unknown while Redis does not answer")
+            return PartHealth(ready=False, detail=f"did not answer within {self._timeout_s:g} s; {todo}")
         except RagstoneError as error:
             return PartHealth(ready=False, detail=error.detail)
 

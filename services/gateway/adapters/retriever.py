@@ -1,7 +1,10 @@
-"""The retriever over HTTP: finding passages, and forgetting what deleted documents left in the indexes."""
+"""The retriever over HTTP: finding passages, comparing questions, and forgetting what deleted documents left."""
+
+from collections.abc import Sequence
 
 from services.shared.contracts.forgetting import ForgetRequest, ForgetResponse
-from services.shared.contracts.search import RetrieveRequest, SearchResponse
+from services.shared.contracts.ids import SpaceId
+from services.shared.contracts.search import RetrieveRequest, ScoreRequest, ScoreResponse, SearchResponse
 from services.shared.kit.http_client import ServiceClient
 
 
@@ -14,6 +17,18 @@ class HttpRetriever:
     async def retrieve(self, request: RetrieveRequest) -> SearchResponse:
         """Ask for passages."""
         return await self._client.post("/retrieve", request, SearchResponse)
+
+
+class HttpLikeness:
+    """The same service and its embedder."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+
+    async def similarities(self, space: SpaceId, question: str, others: Sequence[str]) -> list[float]:
+        """Ask for all of them in one call."""
+        asked = ScoreRequest(space=space, question=question, texts=list(others))
+        return [one.similarity for one in (await self._client.post("/score", asked, ScoreResponse)).scores]
 
 
 class HttpIndexes:

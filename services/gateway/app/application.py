@@ -7,21 +7,32 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from services.gateway.app import (
+    agents,
     calibrations,
     documents,
     evaluations,
     feedback,
+    gaps,
     golden,
     indexes,
     jobs,
+    keys,
+    later,
+    openai,
+    operations,
     pages,
     questions,
+    widget,
 )
 from services.gateway.app.callers import Callers
+from services.gateway.app.foreign_pages import ForeignPages
 from services.gateway.app.limits import BodyLimit, json_max_bytes
+from services.gateway.app.openai_errors import OpenAIErrors
 from services.gateway.app.origins import OwnOrigin
+from services.gateway.app.rates import AnswersAtOnce, RateLimits
+from services.gateway.app.shells import SourceShell
 from services.gateway.settings import GatewaySettings
-from services.gateway.wiring import Gateway
+from services.gateway.wiring.flows import Gateway
 from services.shared.contracts.health import Readiness
 from services.shared.kit.http_app import service_app
 
@@ -37,18 +48,39 @@ def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _not
     """The application over a wired gateway; ``close`` runs at the end."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with agents.serving_agents(app):
+            yield
         await close()
 
-    app = service_app(service="gateway", title="Ragstone", lifespan=lifespan, ready=_ready)
+    app = service_app(
+        service="gateway",
+        title="Ragstone",
+        lifespan=lifespan,
+        ready=_ready,
+        metrics=gateway.operations.metrics,
+        begins_traces=True,
+    )
     app.state.gateway = gateway
-    app.user_middleware.append(Middleware(Callers))
+    app.user_middleware.append(Middleware(SourceShell))
+    # Around all that may refuse.
+    app.user_middleware.append(Middleware(OpenAIErrors))
+    app.user_middleware.append(Middleware(ForeignPages, door=gateway.door))
+    app.user_middleware.append(Middleware(Callers, door=gateway.door, trusted=gateway.settings.trusted_proxies))
     app.user_middleware.append(Middleware(OwnOrigin, allowed=gateway.settings.allowed_origins))
-    # Innermost, so that a refusal carries the request's id and becomes a problem document.
-    app.user_middleware.append(Middleware(BodyLimit, larger=_larger(gateway.settings)))
-    for door in (questions, documents, jobs, evaluations, golden, feedback, calibrations, indexes, pages):
+    app.user_middleware.append(Middleware(RateLimits, limits=gateway.limits))
+    # So far inside that a refusal carries the request's id and becomes a problem document.
+    body_timeout_s = gateway.settings.body_timeout_s
+    app.user_middleware.append(Middleware(BodyLimit, larger=_larger(gateway.settings), timeout_s=body_timeout_s))
+    app.user_middleware.append(Middleware(AnswersAtOnce, limits=gateway.limits))
+    # Before the door of one question, which takes the same path.
+    app.include_router(later.router)
+    app.include_router(gaps.router)
+    for door in (questions, documents, jobs, evaluations, golden, feedback, calibrations, indexes, keys, openai, pages):
         app.include_router(door.router)
+    app.include_router(widget.router)
+    app.include_router(operations.router)
+    app.router.routes.extend(agents.ROUTES)
     return app
 
 

@@ -1,18 +1,67 @@
 """Before every route: who asks."""
 
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from services.gateway.app.addresses import Network, address_of
 from services.gateway.domain.callers import Caller
+from services.gateway.domain.doors import Knock
+from services.gateway.flow.door import Door
+from services.shared.contracts.errors import RagstoneError
+from services.shared.contracts.keys import Role
+from services.shared.kit.http_app import problem_response
+from services.shared.kit.listening import is_loopback
+
+OPEN = frozenset({"/", "/healthz", "/readyz", "/widget.js", "/widget-example", "/openapi.json", "/docs"})
+"""What needs no key: it says nothing of anybody's documents."""
+
+OPEN_FOLDER = "/assets/"
+
+_UNAUTHORIZED = 401
+_FORWARDING = ("x-forwarded-for", "forwarded")
+
+
+def is_open(path: str) -> bool:
+    """Does it need no key?"""
+    return path in OPEN or path.startswith(OPEN_FOLDER)
 
 
 class Callers:
     """Finds out who asks, before any of the body is read, and leaves it in the request's state."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, door: Door, trusted: Sequence[Network]) -> None:
         self.app = app
+        self._door = door
+        self._trusted = trusted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            client = scope.get("client")
-            scope.setdefault("state", {})["caller"] = Caller(address=client[0] if client else "")
+            try:
+                caller = await self._caller(scope)
+            except RagstoneError as error:
+                response = problem_response(error)
+                if error.status == _UNAUTHORIZED:
+                    response.headers["WWW-Authenticate"] = "Bearer"
+                await response(scope, receive, send)
+                return
+            scope.setdefault("state", {})["caller"] = caller
         await self.app(scope, receive, send)
+
+    async def _caller(self, scope: Scope) -> Caller:
+        address = address_of(scope, self._trusted)
+        if is_open(scope["path"]):
+            return Caller(address=address, role=Role.READ, public=True)
+        headers = Headers(scope=scope)
+        # What an unknown proxy on this machine passes on comes from anywhere.
+        passed_on = not self._trusted and any(name in headers for name in _FORWARDING)
+        return await self._door.caller(
+            Knock(
+                authorization=headers.get("authorization"),
+                origin=headers.get("origin"),
+                host=headers.get("host", ""),
+                address=address,
+                local=is_loopback(address) and not passed_on,
+            )
+        )

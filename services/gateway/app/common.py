@@ -8,7 +8,7 @@ from fastapi import Depends, Header, Query, Request
 
 from services.gateway.domain.callers import Caller
 from services.gateway.domain.names import space_named
-from services.gateway.wiring import Gateway
+from services.gateway.wiring.flows import Gateway
 from services.shared.contracts.errors import Problem
 from services.shared.contracts.ids import DEFAULT_SPACE, SpaceId
 from services.shared.contracts.keys import Role

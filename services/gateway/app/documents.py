@@ -41,7 +41,6 @@ async def list_documents(
 @router.get("/v1/documents/{id:path}/source", response_class=Response, responses=sources.RESPONSES)
 async def get_source(
     id: DocumentId,
-    request: Request,
     gateway: GatewayOf,
     space: VisitedSpace,
     version: Version = None,
@@ -51,7 +50,7 @@ async def get_source(
     source = await gateway.documents.source(space, id, version or None)
     if form == "original":
         return sources.original(source, await gateway.originals.path(source.sha256))
-    return sources.viewer() if sources.wants_page(request) else sources.plain_text(source)
+    return sources.plain_text(source)
 
 
 @router.get("/v1/documents/{id:path}")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, VisitedSpace, WriteSpace
+from services.gateway.app.common import PROBLEMS, CallerOf, Cursor, GatewayOf, Limit, VisitedSpace, WriteSpace
 from services.shared.contracts.golden import (
     Correction,
     Feedback,
@@ -22,12 +22,12 @@ Said = Annotated[Verdict | None, Query(description="Only this verdict")]
 
 
 @router.post("/v1/feedback", status_code=201)
-async def judge_answer(said: FeedbackRequest, gateway: GatewayOf, space: VisitedSpace) -> Feedback:
+async def judge_answer(said: FeedbackRequest, gateway: GatewayOf, space: VisitedSpace, caller: CallerOf) -> Feedback:
     """Say whether an answer was good or bad, by its id; from then on the question and the answer are kept.
 
     Until an owner looks at it, a new verdict on the same answer takes the last one's place.
     """
-    return await gateway.judge.judge(space, said)
+    return await gateway.judge.judge(space, said, caller.counted_as)
 
 
 @router.get("/v1/feedback")

@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated
+from typing import Annotated, cast
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Header, Query, Response
 
-from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, ReadSpace, WriteSpace
-from services.gateway.app.streams import EVENTS, Named, event_stream
+from services.gateway.app.common import PROBLEMS, CallerOf, Cursor, GatewayOf, Limit, ReadSpace, WriteSpace
+from services.gateway.app.streams import EVENTS, Named, at_once
+from services.gateway.domain.asked_later import only_of, state_id
 from services.shared.contracts.documents import DOCUMENT_ID_MAX
 from services.shared.contracts.ids import DocumentId, JobId
 from services.shared.contracts.jobs import Job, JobItemList, JobKind, JobList, JobState, RetriedJobs, RetryRequest
@@ -20,6 +21,8 @@ Kinds = Annotated[list[JobKind] | None, Query(description="Only jobs of one of t
 OfDocument = Annotated[
     DocumentId | None, Query(max_length=DOCUMENT_ID_MAX, description="Only jobs of this document; batches are of none")
 ]
+
+LastEventId = Annotated[str | None, Header(description="Id of the last event that the client has, when it comes back")]
 
 
 @router.get("/v1/jobs")
@@ -37,9 +40,9 @@ async def list_jobs(
 
 
 @router.get("/v1/jobs/{id}")
-async def get_job(id: JobId, gateway: GatewayOf, space: ReadSpace) -> Job:
-    """One job; its outcome is kept after it ended."""
-    return await gateway.jobs.one(space, id)
+async def get_job(id: JobId, gateway: GatewayOf, space: ReadSpace, caller: CallerOf) -> Job:
+    """One job; its outcome is kept after it ended. A read key sees the questions that it asked itself, only."""
+    return await gateway.jobs.one(space, id, only_of=only_of(caller))
 
 
 @router.get("/v1/jobs/{id}/items")
@@ -51,9 +54,17 @@ async def list_items(
 
 
 @router.get("/v1/jobs/{id}/events", response_class=Response, responses=EVENTS)
-async def job_events(id: JobId, gateway: GatewayOf, space: ReadSpace) -> Response:
-    """The whole job as event "job", now and at each change; ends when the job does."""
-    return await event_stream(_named(gateway.watch.watch(space, id)))
+async def job_events(
+    id: JobId, gateway: GatewayOf, space: ReadSpace, caller: CallerOf, last_event_id: LastEventId = None
+) -> Response:
+    """The whole job as event "job", now and at each change; ends when the job does.
+
+    Each event has an id. A client that comes back with it hears nothing twice but the job's last state.
+    """
+    mine = only_of(caller)
+    await gateway.jobs.one(space, id, only_of=mine)
+    watched = gateway.watch.watch(space, id, only_of=mine, seen=last_event_id)
+    return at_once(_named(watched), lambda job: state_id(cast(Job, job)))
 
 
 @router.post("/v1/jobs/retry")
@@ -63,9 +74,9 @@ async def retry_failed_jobs(gateway: GatewayOf, space: WriteSpace, wanted: Retry
 
 
 @router.post("/v1/jobs/{id}/cancel")
-async def cancel_job(id: JobId, gateway: GatewayOf, space: ReadSpace) -> Job:
+async def cancel_job(id: JobId, gateway: GatewayOf, space: ReadSpace, caller: CallerOf) -> Job:
     """Cancel a waiting job at once; ask a running one to stop."""
-    return await gateway.jobs.cancel(space, id)
+    return await gateway.jobs.cancel(space, id, only_of=only_of(caller))
 
 
 @router.post("/v1/jobs/{id}/retry")

@@ -22,6 +22,16 @@ PAGE_HEADERS = {
     "Cache-Control": "no-cache",
 }
 
+REPORT_FRAME = "report.html"
+REPORT_FRAME_HEADERS = {
+    # Shows an evaluation's report inside of the page, which repeats what models and documents said: it is of no
+    # origin, fetches nothing but its own script, and only our page may put it into a frame.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+        "font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
+    ),
+}
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -33,7 +43,9 @@ async def index(gateway: GatewayOf) -> HTMLResponse:
 
 @router.get("/assets/{name}")
 async def asset(name: str) -> Response:
-    """A style sheet, script or picture of the page."""
+    """A style sheet, script or picture of the page, or the frame for reports."""
+    if name == REPORT_FRAME:
+        return page_response(name, REPORT_FRAME_HEADERS)
     if name not in _assets():
         raise HTTPException(404)
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}

@@ -7,7 +7,10 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from services.gateway.app.common import PROBLEMS, CallerOf, GatewayOf, VisitedSpace
+from services.gateway.app.later import LATER, LINES, accepted
+from services.gateway.app.later import fresh as wanted_fresh
 from services.gateway.app.streams import EVENTS, ClientGoneError, Named, event_stream, unless_gone
+from services.gateway.domain.asked_later import wants_it_later
 from services.gateway.flow.ask import AskEvent
 from services.shared.contracts.answers import Answer, AskRequest, SentenceEvent, SourcesEvent, StageEvent
 from services.shared.contracts.search import SearchRequest, SearchResponse
@@ -26,18 +29,24 @@ _EVENT_NAME: dict[type[Any], str] = {
 }
 
 
-@router.post("/v1/ask", response_model=Answer, responses={**PROBLEMS, **EVENTS})
+@router.post("/v1/ask", response_model=Answer, responses={**PROBLEMS, **EVENTS, **LATER}, openapi_extra=LINES)
 async def ask(
     asked: AskRequest, request: Request, gateway: GatewayOf, space: VisitedSpace, caller: CallerOf
 ) -> Answer | Response:
     """Answer a question from the documents, each sentence cited; say so when they do not answer it.
 
-    As events: stage, sources, sentence, and answer (the whole Answer) or error last.
+    As events: stage, sources, sentence, and answer (the whole Answer) or error last. An equal question that was
+    answered before gets that answer again (cached: true) while nothing that it rests on changed; with the header
+    Cache-Control: no-cache it is answered anew. With Prefer: respond-async it becomes a job (202), whose result the
+    Answer is; a public key, which could not look at that, is answered at once.
     """
+    fresh = wanted_fresh(request)
+    if wants_it_later(request.headers.getlist("prefer")) and not caller.public:
+        return accepted(await gateway.later.one(space, asked, caller, request_id(), fresh=fresh))
     if asked.stream or "text/event-stream" in request.headers.get("accept", "").lower():
-        return await event_stream(_named(gateway.ask.events(space, asked, request_id(), caller.payer)))
+        return await event_stream(_named(gateway.ask.events(space, asked, request_id(), caller.payer, fresh=fresh)))
     try:
-        return await unless_gone(request, gateway.ask.answer(space, asked, request_id(), caller.payer))
+        return await unless_gone(request, gateway.ask.answer(space, asked, request_id(), caller.payer, fresh=fresh))
     except ClientGoneError:
         return Response(status_code=_CLIENT_GONE)
 

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from fastapi import Request
-from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, PlainTextResponse, Response
 
-from services.gateway.app.pages import page_response
 from services.gateway.ports.documents import Source
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -19,19 +17,9 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 _NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
 
 
-def wants_page(request: Request) -> bool:
-    """Does a person look at it? Programs, and our own page's scripts, do not accept text/html by name."""
-    return "text/html" in request.headers.get("accept", "").lower()
-
-
 def plain_text(source: Source) -> PlainTextResponse:
     """The extracted text; citations count its code points."""
     return PlainTextResponse(source.text, headers={**_NO_SNIFFING, "Vary": "Accept"})
-
-
-def viewer() -> HTMLResponse:
-    """A page that fetches this same address as text and marks the place."""
-    return page_response("source.html", {"Vary": "Accept"})
 
 
 def original(source: Source, path: Path) -> Response:

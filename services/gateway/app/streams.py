@@ -1,7 +1,7 @@
 """Server-sent events that never fall silent and never end without saying why, and clients that leave."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -21,6 +21,9 @@ KEEPALIVE_S = 5.0
 EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
 """For OpenAPI: this route can answer with events."""
 
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+"""Ends of lines by Unicode, though not in these streams: some clients split there, in the middle of an event."""
+
 Named = tuple[str, BaseModel]
 Worked = TypeVar("Worked")
 
@@ -35,16 +38,31 @@ async def event_stream(events: AsyncGenerator[Named, None]) -> EventSourceRespon
     The first event is awaited before anything is sent, so a request at fault gets a plain error.
     """
     first = await anext(events)
+    return _response(_encoded(events, first=first))
+
+
+def at_once(events: AsyncGenerator[Named, None], id_of: Callable[[BaseModel], str]) -> EventSourceResponse:
+    """The same, begun before there is a first event, each with an id by which a client that comes back names it."""
+    return _response(_encoded(events, id_of=id_of))
+
+
+def _response(pieces: AsyncGenerator[bytes, None]) -> EventSourceResponse:
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    return EventSourceResponse(never_silent(_encoded(first, events), KEEPALIVE_S), headers=headers)
+    return EventSourceResponse(never_silent(pieces, KEEPALIVE_S), headers=headers)
 
 
-async def _encoded(first: Named, rest: AsyncGenerator[Named, None]) -> AsyncGenerator[bytes, None]:
-    yield _event(*first)
+async def _encoded(
+    events: AsyncGenerator[Named, None],
+    *,
+    first: Named | None = None,
+    id_of: Callable[[BaseModel], str] | None = None,
+) -> AsyncGenerator[bytes, None]:
+    if first is not None:
+        yield _event(*first)
     try:
-        async with aclosing(rest):
-            async for name, data in rest:
-                yield _event(name, data)
+        async with aclosing(events):
+            async for name, data in events:
+                yield _event(name, data, None if id_of is None else id_of(data))
     except RagstoneError as error:
         yield _event("error", problem_of(error))
     except Exception:
@@ -53,8 +71,8 @@ async def _encoded(first: Named, rest: AsyncGenerator[Named, None]) -> AsyncGene
         yield _event("error", problem_of(RagstoneError(ErrorCode.INTERNAL, detail)))
 
 
-def _event(name: str, data: BaseModel) -> bytes:
-    return format_sse_event(event=name, data_str=data.model_dump_json())
+def _event(name: str, data: BaseModel, id: str | None = None) -> bytes:
+    return format_sse_event(event=name, data_str=data.model_dump_json().translate(_LINE_ENDS), id=id)
 
 
 async def never_silent(pieces: AsyncGenerator[bytes, None], every_s: float) -> AsyncIterator[bytes]:

@@ -11,7 +11,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from services.gateway.app.limits import json_max_bytes
 from services.gateway.domain.uploads import SentFile
-from services.gateway.wiring import Gateway
+from services.gateway.wiring.flows import Gateway
 from services.shared.contracts.documents import DocumentDescription, DocumentIn, SubmittedJobs
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import SpaceId
@@ -21,7 +21,7 @@ MAX_FILES = 1000
 _IN_MEMORY_BYTES = 1 << 20
 _FIELDS = frozenset({"files", "manifest", "type", "tags"})
 _MANIFEST = TypeAdapter(list[DocumentDescription])
-_NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
+NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 
 _DESCRIPTION_SCHEMA = DocumentDescription.model_json_schema()
 REQUEST_BODY: dict[str, Any] = {
@@ -60,7 +60,7 @@ async def received(request: Request, gateway: Gateway, space: SpaceId) -> Submit
         return await _form(request, gateway, space)
     if media_type == "application/json":
         return await _json(request, gateway, space)
-    if media_type in _NDJSON:
+    if media_type in NDJSON:
         return await _ndjson(request, gateway, space)
     detail = "Send files as multipart/form-data, one document as application/json, or many as application/x-ndjson."
     raise RagstoneError(ErrorCode.UNSUPPORTED_MEDIA_TYPE, detail)
@@ -87,7 +87,7 @@ async def _json(request: Request, gateway: Gateway, space: SpaceId) -> Submitted
     try:
         sent = DocumentIn.model_validate_json(bytes(body))
     except ValidationError as error:
-        raise _invalid(error) from error
+        raise invalid(error) from error
     return await gateway.submit.text(space, sent, request_id())
 
 
@@ -128,20 +128,21 @@ def _manifest(form: FormData) -> list[DocumentDescription] | None:
     try:
         return _MANIFEST.validate_json(text)
     except ValidationError as error:
-        raise _invalid(error, "manifest") from error
+        raise invalid(error, "manifest") from error
 
 
 def _described(fields: dict[str, Any]) -> DocumentDescription:
     try:
         return DocumentDescription.model_validate(fields)
     except ValidationError as error:
-        raise _invalid(error) from error
+        raise invalid(error) from error
 
 
 def _bad_field(field: str, why: str) -> RagstoneError:
     return RagstoneError(ErrorCode.INVALID_REQUEST, f"{field}: {why}.")
 
 
-def _invalid(error: ValidationError, *where: str) -> RequestValidationError:
+def invalid(error: ValidationError, *where: str) -> RequestValidationError:
+    """What is wrong with a body that was read here, as FastAPI would say it; ``where`` names the part at fault."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     return RequestValidationError([{**fault, "loc": (*where, *fault["loc"])} for fault in faults])

@@ -10,10 +10,14 @@ from services.shared.contracts.writing import PUBLIC
 
 @dataclass(frozen=True)
 class Payer:
-    """Whose daily budget of tokens pays for an answer; ``daily_tokens`` None: the setting's."""
+    """Whose daily budget of tokens pays for an answer; ``daily_tokens`` None: the setting's.
+
+    ``counted_as``: for whom a question without an answer is noted; None: it is not noted.
+    """
 
     client: str = PUBLIC
     daily_tokens: int | None = None
+    counted_as: str | None = None
 
 
 PUBLIC_PAYER = Payer()
@@ -30,6 +34,7 @@ class Caller:
 
     address: str
     key_id: str | None = None
+    name: str | None = None
     role: Role = Role.ADMIN
     space: SpaceId | None = None
     public: bool = False
@@ -40,7 +45,17 @@ class Caller:
     @property
     def payer(self) -> Payer:
         """Whose daily budget of tokens pays for its answers."""
-        return Payer(self.key_id or PUBLIC, self.daily_tokens)
+        return Payer(self.key_id or PUBLIC, self.daily_tokens, self.counted_as)
+
+    @property
+    def counted_as(self) -> str | None:
+        """For whom a question without an answer is noted: visitors by their address, others by their key.
+
+        None for Ragstone's own processes, such as evaluations.
+        """
+        if self.own:
+            return None
+        return self.address if self.key_id is None or self.public else self.key_id
 
     def check(self, needed: Role, *, public: bool) -> None:
         """Raises ROLE_INSUFFICIENT when it may not do what needs this role; ``public``: a public key may do it."""

@@ -7,11 +7,11 @@ import unicodedata
 from services.shared.contracts.documents import DOCUMENT_ID_MAX, document_id_fault
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, SpaceId
+from services.shared.contracts.spaces import SPACE_RULE, is_space_name
 
 NAME_MAX_BYTES = 255
 """Longest display name in UTF-8, as common file systems take it."""
 
-_SPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)\s*(\.|$)", re.IGNORECASE)
 _BIDI_CONTROLS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 _NOT_IN_NAMES = ("Cc", "Cs", "Zl", "Zp")
@@ -19,11 +19,8 @@ _NOT_IN_NAMES = ("Cc", "Cs", "Zl", "Zp")
 
 def space_named(name: str) -> SpaceId:
     """The space of a Ragstone-Space header; raises RagstoneError (space_invalid)."""
-    if _SPACE.fullmatch(name) is None:
-        detail = (
-            f"Ragstone-Space {name[:80]!r} is not a space's name; "
-            "use 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit."
-        )
+    if not is_space_name(name):
+        detail = f"Ragstone-Space {name[:80]!r} is not a space's name; use {SPACE_RULE}."
         raise RagstoneError(ErrorCode.SPACE_INVALID, detail)
     return SpaceId(name)
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from services.gateway.domain.answering import Asked, Written, declined_unasked, must_abstain, put_together
 from services.gateway.domain.callers import PUBLIC_PAYER, Payer
 from services.gateway.domain.cleaning import refuse_broken_text
+from services.gateway.domain.gaps import of_content
 from services.gateway.domain.parts import Parts
 from services.gateway.domain.understanding import Understood, refusal, understood
 from services.gateway.flow.find import FindFlow, Found
 from services.gateway.flow.writing import Draft, Writing, overtaken
 from services.gateway.ports.answering import Answers, Clock, KeptAnswer
 from services.shared.contracts.answers import Answer, AskRequest, SentenceEvent, SourcesEvent, StageEvent
+from services.shared.contracts.golden import Evidence
 from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import FINAL_PASSAGES, Passage, SearchRequest
@@ -101,8 +103,13 @@ class AskFlow:
                 if isinstance(event, SourcesEvent):
                     shown = event.passages
                 if isinstance(event, Answer):
-                    self._answers.keep(space, _kept(asked, event, shown))
+                    self._answers.keep(space, kept(asked, event, shown))
                 yield event
+
+    def searched_for(self, asked: AskRequest) -> Understood | None:
+        """The question as it will be searched for; None where it is declined without a search. Raises like answer."""
+        taken = self._understand(asked)
+        return None if refusal(asked.question, taken.question, self._profile) else taken
 
     async def _told(
         self, space: SpaceId, asked: AskRequest, trace_id: str, payer: Payer
@@ -192,7 +199,7 @@ class AskFlow:
         return round(1000 * (self._clock() - moment), 1)
 
 
-def _kept(asked: AskRequest, answer: Answer, shown: Sequence[Passage]) -> KeptAnswer:
+def kept(asked: AskRequest, answer: Answer, shown: Sequence[Passage]) -> KeptAnswer:
     """What a person needs to see again to judge the answer, and the documents whose words it holds.
 
     An answer that cites nothing names the titles of what was nearest.
@@ -200,4 +207,15 @@ def _kept(asked: AskRequest, answer: Answer, shown: Sequence[Passage]) -> KeptAn
     documents = list(dict.fromkeys(one.document_id for one in answer.citations or shown))
     # PostgreSQL keeps no NUL in a text, and searching takes it out too.
     question = (answer.rewritten or asked.question).replace("\0", "")
-    return KeptAnswer(answer.id, question, answer.text.replace("\0", ""), answer.status, documents)
+    evidence = Evidence(
+        citations=answer.citations, confidence=answer.confidence, model=answer.model, index=answer.index
+    )
+    return KeptAnswer(
+        id=answer.id,
+        question=question,
+        text=answer.text.replace("\0", ""),
+        status=answer.status,
+        documents=documents,
+        evidence=evidence,
+        of_content=of_content(asked, answer),
+    )

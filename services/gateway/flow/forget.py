@@ -12,7 +12,7 @@ from services.gateway.ports.documents import Documents, Forgotten, Originals
 from services.gateway.ports.forgetting import AnswerMemory, Bodies, EmptiedBodies, Indexes
 from services.gateway.ports.jobs import Bell
 from services.shared.contracts.documents import DeletionReceipt
-from services.shared.contracts.errors import RagstoneError
+from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.forgetting import ForgetRequest, ForgetResponse
 from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.contracts.jobs import QUEUE_OF, JobKind
@@ -44,7 +44,7 @@ class ForgetFlow:
 
     async def forget(self, space: SpaceId, document_id: DocumentId, request_id: str) -> DeletionReceipt:
         """Forget a document; when this returns, nothing can answer from it. Raises RagstoneError."""
-        gone = await self._documents.remove(space, document_id, request_id)
+        gone = await self._removed(space, document_id, request_id)
         blobs, bodies, answers, indexes = await asyncio.gather(
             _tried(self._originals.discard_orphans(gone.orphaned)),
             _tried(self._bodies.empty(space, document_id)),
@@ -62,6 +62,16 @@ class ForgetFlow:
         if rings and not cleaned:
             await self._bell.ring(CLEANUPS, [gone.cleanup_job], request_id)
         return _receipt(gone, blobs or 0, answers or 0, indexes, cleaned=cleaned)
+
+    async def _removed(self, space: SpaceId, document_id: DocumentId, request_id: str) -> Forgotten:
+        """The catalog's part, also for a document that a batch has not brought in yet."""
+        try:
+            return await self._documents.remove(space, document_id, request_id)
+        except RagstoneError as error:
+            unknown = error.code is ErrorCode.DOCUMENT_NOT_FOUND
+            if not unknown or not await self._bodies.hold(space, document_id):
+                raise
+        return await self._documents.remove(space, document_id, request_id, coming=True)
 
     async def _ring(self, gone: Forgotten, bodies: EmptiedBodies | None, request_id: str) -> None:
         """Ring for what goes on without the document: batches, and reports that are made anew."""
@@ -89,7 +99,7 @@ def _receipt(
         vectors=0 if indexes is None else indexes.vectors,
         postings=0 if indexes is None else indexes.postings,
         blobs=blobs,
-        cached_answers=answers,
+        cached_answers=answers + gone.answers,
         cancelled_jobs=list(gone.cancelled_jobs),
         cleanup_job=None if cleaned else gone.cleanup_job,
     )

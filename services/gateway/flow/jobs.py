@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 
+from services.gateway.domain.asked_later import state_id
 from services.gateway.ports.jobs import Bell, JobNews, Jobs
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import JobId, SpaceId
@@ -34,20 +35,23 @@ class JobFlow:
                 await self._bell.ring(queue, ids, request_id)
         return RetriedJobs(retried=len(again), skipped=skipped)
 
-    async def watch(self, space: SpaceId, job_id: JobId) -> AsyncGenerator[Job, None]:
+    async def watch(
+        self, space: SpaceId, job_id: JobId, *, only_of: str | None = None, seen: str | None = None
+    ) -> AsyncGenerator[Job, None]:
         """The job now and after each change, until it is final or was pruned.
 
-        Raises RagstoneError (job_not_found) before the first one.
+        The state that ``seen`` names, by its ``state_id``, the watcher has already; it is told the last one all the
+        same. Raises RagstoneError (job_not_found) before the first one.
         """
         last: Job | None = None
         async for _ in self._news.wakeups(job_id, LOOK_EVERY_S):
             try:
-                job = await self._jobs.one(space, job_id)
+                job = await self._jobs.one(space, job_id, only_of=only_of)
             except RagstoneError as error:
                 if last is not None and error.code is ErrorCode.JOB_NOT_FOUND:
                     return
                 raise
-            if job != last:
+            if job != last and (job.state.final or last is not None or state_id(job) != seen):
                 yield job
             if job.state.final:
                 return

@@ -1,5 +1,5 @@
 // The answer's Markdown as elements: paragraphs, lists, tables and code. Text is only ever put in as text.
-import { make, withoutMarkdown } from "./text.js";
+import { around, make, withoutMarkdown } from "./text.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^\s*(?:([-*+])|(\d{1,3})[.)])\s+(.*)$/;
@@ -52,7 +52,8 @@ function blocks(lines, within) {
 }
 
 function code(text) {
-  return filled("pre", [make("code", text)]);
+  // Long lines are scrolled to, which the keyboard has to reach too.
+  return around("pre", [make("code", text)], { tabIndex: 0 });
 }
 
 function list(lines, ordered, within) {
@@ -79,9 +80,7 @@ function table(rows, within) {
     const cells = row.trim().slice(1).replace(/\|$/, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
     made.append(filled("tr", cells.map((cell) => filled(ruled && n === 0 ? "th" : "td", within(cell)))));
   });
-  const frame = make("div", "", { className: "table" });
-  frame.append(made);
-  return frame;
+  return around("div", [made], { className: "table", tabIndex: 0 });
 }
 
 /** A line as text, code and chips; what stands in code is no marker. */
@@ -95,8 +94,7 @@ function inline(line, chip) {
   });
 }
 
+/** Each block finds its own direction, so that an answer in Arabic or Hebrew reads from the right. */
 function filled(tag, children) {
-  const element = make(tag);
-  element.append(...children);
-  return element;
+  return around(tag, children, { dir: "auto" });
 }

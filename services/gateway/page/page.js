@@ -1,155 +1,145 @@
-// The page: asks, shows each checked sentence as it comes, and at last the whole answer.
-import { startLibrary, stopLibrary } from "./library.js";
-import { chipFor, close, open } from "./panel.js";
-import { showMarkdown } from "./markdown.js";
-import { $, make } from "./text.js";
-import { eventsOf, problemOf } from "./wire.js";
+// The page: asks, keeps what was asked, and opens sources beside the answer.
+import { answerView } from "./answer.js";
+import { Conversation } from "./asking.js";
+import { copy } from "./copying.js";
+import { remember, startHistory } from "./history.js";
+import { call, home } from "./home.js";
+import { keyForm } from "./keyform.js";
+import { close, open } from "./panel.js";
+import { addView, showView } from "./tabs.js";
+import { $, button } from "./text.js";
 
-const STAGES = {
-  clean: "Reading the question…",
-  decompose: "Taking the question apart…",
-  retrieve: "Looking through the documents…",
-  write: "Writing from what was found…",
-  check: "Checking every sentence once more…",
-};
-const TURNS = 6;
-const ANSWER_CHARS = 2000;
-const turns = [];
-let asking = null;
-let said = "";
-let citations = new Map();
+const HEARD_MS = 8000;
+const STEPS = ["clean", "retrieve", "write", "check"];
+let hearing = null;
+const owned = new Set(); // views of the owner that are there already
 
-/** ``alone``: not as a follow-up to what was asked before. */
-async function ask(question, alone = false) {
-  asking?.abort();
-  const mine = (asking = new AbortController());
-  begin(question);
-  let ended = false;
-  try {
-    const response = await fetch("/v1/ask", {
-      method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-      body: JSON.stringify({ question, stream: true, history: alone ? [] : turns }),
-      signal: mine.signal,
+const view = { wire: home, language: document.body.dataset.language, open, ask: (question, alone) => ask(question, alone), tools };
+
+const conversation = new Conversation(home, {
+  view,
+  place(element) {
+    close();
+    $("answers").replaceChildren(element);
+    $("view-ask").toggleAttribute("data-asked", true);
+    $("opening").hidden = true;
+    $("shared").hidden = true;
+  },
+  say(text, working = false, stage = null) {
+    $("stage").textContent = text;
+    $("progress").hidden = !working;
+    const at = STEPS.indexOf(stage === "decompose" ? "retrieve" : stage);
+    [...$("steps").children].forEach((step, n) => {
+      step.dataset.state = n < at ? "done" : n === at ? "now" : "later";
     });
-    if (!response.ok) throw new Error(await problemOf(response));
-    for await (const { event, data } of eventsOf(response)) {
-      if (event === "stage") say(STAGES[data.stage] ?? "Working…", true);
-      else if (event === "sentence") addSentence(data.text, data.citations);
-      else if (event === "error") throw new Error(data.detail);
-      else if (event === "answer") {
-        finish(question, data);
-        ended = true;
-      }
+  },
+  hear(text) {
+    clearTimeout(hearing);
+    const line = document.createElement("p");
+    line.textContent = text;
+    $("heard").append(line);
+    hearing = setTimeout(() => $("heard").replaceChildren(), HEARD_MS);
+  },
+  busy(yes) {
+    $("answers").toggleAttribute("data-busy", yes);
+    $("send").hidden = yes;
+    $("stop").hidden = !yes;
+  },
+  ended(question, answer) {
+    remember(question, answer);
+    followUps();
+  },
+  needsKey(shown, failure, again) {
+    shown.element.dataset.status = "failed";
+    shown.element.append(keyForm(failure, () => {
+      meet();
+      again();
+    }));
+    shown.element.querySelector("input").focus();
+  },
+});
+
+function ask(question, alone = false) {
+  showView("ask");
+  $("question").value = question;
+  grow();
+  if (location.search) history.replaceState(null, "", location.pathname);
+  conversation.ask(question, alone);
+}
+
+/** What one can do with an answer on this page, beside what goes everywhere. */
+function tools(question, answer, { rest, flash }) {
+  const share = button("Link", async () => {
+    const address = new URL("/", location.href);
+    address.searchParams.set("q", answer.rewritten ?? question);
+    flash(share, (await copy(address.href)) ? "Link copied" : "Your browser did not let us");
+  }, { className: "tool" }, { "aria-label": "Copy a link to this question" });
+  let shown = null;
+  const why = button("Why this answer?", async () => {
+    if (shown) {
+      shown.hidden = !shown.hidden;
+    } else {
+      const { whyView } = await import("./why.js");
+      shown ??= whyView(question, answer);
+      rest.append(shown);
     }
-    if (!ended) throw new Error("The answer broke off. Please ask again.");
-  } catch (error) {
-    if (asking !== mine && mine.signal.aborted) return;
-    if (!ended) fail(mine.signal.aborted ? "Stopped." : error.message);
-  } finally {
-    if (asking === mine) {
-      asking = null;
-      rest();
-    }
-  }
+    why.setAttribute("aria-expanded", String(!shown.hidden));
+  }, { className: "tool" }, { "aria-expanded": "false" });
+  return [share, why];
 }
 
-function begin(question) {
-  close();
-  $("asked").textContent = question;
-  $("text").replaceChildren();
-  $("understood").replaceChildren();
-  $("parts").textContent = "";
-  said = "";
-  citations = new Map();
-  $("sources").replaceChildren();
-  $("note").textContent = "";
-  $("note").classList.remove("bad");
-  $("answer").classList.remove("kind");
-  $("answer").hidden = false;
-  $("answer").setAttribute("aria-busy", "true");
-  $("examples").hidden = true;
-  $("send").hidden = true;
-  $("stop").hidden = false;
-  say("Sending the question…", true);
+/** Says that the next question is taken as a follow-up, and offers a way out. */
+function followUps() {
+  $("following").hidden = conversation.turns.length === 0;
 }
 
-function rest() {
-  $("answer").setAttribute("aria-busy", "false");
-  $("send").hidden = false;
-  $("stop").hidden = true;
-  $("examples").hidden = false;
-  say("", false);
+function showEarlier({ question, answer }) {
+  conversation.stop();
+  $("question").value = question;
+  const shown = answerView(question, view);
+  conversation.place(shown.element);
+  shown.finish(answer);
+  grow();
+  scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  shown.element.tabIndex = -1;
+  shown.element.focus({ preventScroll: true });
 }
 
-function say(text, working) {
-  $("stage").textContent = text;
-  $("stage").classList.toggle("working", working);
-}
-
-function addSentence(text, cited) {
-  said += text;
-  for (const citation of cited) citations.set(citation.n, citation);
-  showSaid();
-}
-
-function showSaid() {
-  showMarkdown($("text"), said, (n) => (citations.has(n) ? chipFor(citations.get(n)) : undefined));
-}
-
-function finish(question, answer) {
-  said = answer.text;
-  citations = new Map(answer.citations.map((citation) => [citation.n, citation]));
-  showSaid();
-  showUnderstood(question, answer.rewritten);
-  if (answer.sub_questions.length) $("parts").textContent = `Looked up in parts: ${answer.sub_questions.join(" · ")}`;
-  $("answer").classList.toggle("kind", answer.status !== "answered");
-  $("sources").replaceChildren(...answer.citations.map(sourceLine));
-  $("note").textContent = answer.degraded.length ? `Answered with less than usual: ${words(answer.degraded)}.` : "";
-  turns.push({ question: answer.rewritten ?? question, answer: answer.text.slice(0, ANSWER_CHARS) });
-  turns.splice(0, turns.length - TURNS);
-}
-
-/** What a follow-up was taken for, and a way out when it was none. */
-function showUnderstood(question, rewritten) {
-  if (!rewritten) return;
-  const button = make("button", "Ask it on its own", { type: "button", className: "quiet" });
-  button.addEventListener("click", () => ask(question, true));
-  $("understood").replaceChildren(`Understood as: ${rewritten} `, button);
-}
-
-const words = (names) => names.map((name) => name.replaceAll("_", " ")).join(", ");
-
-function sourceLine(citation) {
-  const line = make("li", "", { value: citation.n });
-  const within = citation.section.split(" > ").filter((heading) => heading !== citation.title).join(" > ");
-  const where = [[citation.title, within].filter(Boolean).join(" — "), citation.place].filter(Boolean).join(", ");
-  const button = make("button", where, { type: "button" });
-  button.addEventListener("click", () => open(citation, button));
-  line.append(button);
-  return line;
-}
-
-function fail(message) {
-  $("note").textContent = message;
-  $("note").classList.add("bad");
-}
-
-function show(view) {
-  for (const name of ["ask", "library"]) {
-    const chosen = name === view;
-    $(`view-${name}`).hidden = !chosen;
-    $(`tab-${name}`).setAttribute("aria-selected", String(chosen));
-    $(`tab-${name}`).tabIndex = chosen ? 0 : -1;
-  }
-  close();
-  if (view === "library") startLibrary();
-  else stopLibrary();
+/** As high as its text, so that a long question is seen whole. */
+function grow() {
+  const field = $("question");
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight + 2}px`;
 }
 
 function send() {
   const question = $("question").value.trim();
   if (question) ask(question);
+  else $("question").focus();
+}
+
+/** Who is here, and what may they do? Without a key that is needed, asks for it before the first question. */
+async function meet() {
+  try {
+    const me = await call("/v1/me");
+    $("door").replaceChildren();
+    if (me.public || !["write", "admin"].includes(me.role) || owned.size) return;
+    owned.add("owner");
+    const { startOwner } = await import("./owner.js");
+    startOwner(me, { open, ask });
+  } catch (error) {
+    if (error.status !== 401 || $("answers").childElementCount) return;
+    $("door").replaceChildren(keyForm(error, meet));
+  }
+}
+
+function fromLink() {
+  const question = new URLSearchParams(location.search).get("q")?.trim();
+  if (!question) return false;
+  $("question").value = question;
+  $("shared").hidden = false;
+  $("send").focus();
+  return true;
 }
 
 $("ask").addEventListener("submit", (event) => {
@@ -162,24 +152,37 @@ $("question").addEventListener("keydown", (event) => {
     send();
   }
 });
-$("stop").addEventListener("click", () => asking?.abort());
-for (const example of document.querySelectorAll(".example")) {
-  example.addEventListener("click", () => {
-    $("question").value = example.textContent;
-    send();
-  });
-}
-for (const [name, other] of [["ask", "library"], ["library", "ask"]]) {
-  $(`tab-${name}`).addEventListener("click", () => show(name));
-  $(`tab-${name}`).addEventListener("keydown", (event) => {
-    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-    show(other);
-    $(`tab-${other}`).focus();
-  });
-}
-addEventListener("keydown", (event) => {
-  if (event.key !== "/" || /^(INPUT|TEXTAREA)$/.test(document.activeElement?.tagName)) return;
-  event.preventDefault();
-  show("ask");
+$("question").addEventListener("input", grow);
+$("stop").addEventListener("click", () => {
+  conversation.stop();
   $("question").focus();
 });
+$("afresh").addEventListener("click", () => {
+  conversation.forget();
+  followUps();
+  $("answers").replaceChildren();
+  $("view-ask").removeAttribute("data-asked");
+  $("opening").hidden = false;
+  $("question").value = "";
+  grow();
+  close();
+  $("question").focus();
+});
+for (const example of document.querySelectorAll(".example")) {
+  example.addEventListener("click", () => ask(example.textContent));
+}
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName)) return;
+  event.preventDefault();
+  close();
+  showView("ask");
+  $("question").focus();
+});
+
+addView("ask");
+startHistory(showEarlier);
+if (!fromLink() && matchMedia("(pointer: fine)").matches) $("question").focus();
+grow();
+meet();
+// Models that are loaded on the first question are loaded while it is typed.
+home.send("/v1/warmup", { method: "POST" }).catch(() => {});

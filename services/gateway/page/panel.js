@@ -1,59 +1,73 @@
-// The panel beside the answer: a citation's source text with the quoted place marked.
-import { $, make, showMarked } from "./text.js";
-import { problemOf } from "./wire.js";
+// The source beside the answer: a document's text with the quoted place marked.
+import { whereOf } from "./copying.js";
+import { home } from "./home.js";
+import { $, isWebAddress, make, showMarked } from "./text.js";
 
 const AROUND = 6000;
+const NARROW = matchMedia("(max-width: 60rem)");
 let opener = null;
-
-/** A button "[n]" that opens its citation. */
-export function chipFor(citation) {
-  const chip = make("button", `[${citation.n}]`, { type: "button", className: "chip" });
-  chip.setAttribute("aria-label", `Source ${citation.n}: ${citation.title}`);
-  chip.setAttribute("aria-controls", "panel");
-  chip.setAttribute("aria-expanded", "false");
-  chip.addEventListener("click", () => open(citation, chip));
-  return chip;
-}
+let opened = null;
 
 /** Shows the source of a citation; focus comes back to ``from`` when it is closed. */
 export async function open(citation, from) {
-  opener?.setAttribute("aria-expanded", "false");
+  from.ownerDocument.querySelector('[aria-expanded="true"][data-n]')?.setAttribute("aria-expanded", "false");
   opener = from;
+  opened = citation;
   from.setAttribute("aria-expanded", "true");
-  $("panel").hidden = false;
-  $("panel-title").textContent = citation.title;
-  $("panel-where").textContent = [citation.section, citation.place, citation.source].filter(Boolean).join(" · ");
-  $("panel-open").href = citation.url;
-  $("panel-text").textContent = citation.quote;
+  tell(citation);
+  const panel = $("panel");
+  if (panel.open) panel.close();
+  // On a narrow screen it lies over the answer, so that nothing behind it may take the focus.
+  if (NARROW.matches) panel.showModal();
+  else panel.show();
   $("panel-title").focus({ preventScroll: true });
   try {
-    const response = await fetch(citation.url.split("#")[0], { headers: { Accept: "text/plain" } });
-    if (!response.ok) throw new Error(await problemOf(response));
+    const response = await home.send(citation.url.split("#")[0], { accept: "text/plain" });
     const text = await response.text();
-    if (opener !== from) return;
-    showMarked($("panel-text"), text, citation, AROUND)?.scrollIntoView({ block: "nearest" });
+    if (opened !== citation) return;
+    showMarked($("panel-text"), text, citation, AROUND);
     centre();
   } catch (error) {
-    if (opener === from) $("panel-where").textContent = error.message;
+    if (opened !== citation) return;
+    $("panel-note").textContent = `The whole text could not be opened. ${error.message}`;
   }
 }
 
 /** Closes the panel and gives the focus back. */
 export function close() {
-  if ($("panel").hidden) return;
-  $("panel").hidden = true;
-  opener?.setAttribute("aria-expanded", "false");
-  opener?.focus();
-  opener = null;
+  if ($("panel").open) $("panel").close();
+}
+
+function tell(citation) {
+  $("panel-title").textContent = citation.title;
+  const where = whereOf(citation).slice(citation.title.length).replace(/^( › |, )/, "");
+  $("panel-where").textContent = where;
+  $("panel-note").textContent = "";
+  $("panel-text").replaceChildren(make("mark", citation.quote));
+  $("panel-open").href = citation.url;
+  $("panel-web").hidden = !isWebAddress(citation.source);
+  if (isWebAddress(citation.source)) $("panel-web").href = citation.source;
 }
 
 function centre() {
   const box = $("panel-text");
   const mark = box.querySelector("mark");
-  if (mark) box.scrollTop = mark.offsetTop - box.offsetTop - box.clientHeight / 3;
+  if (mark) box.scrollTop = mark.offsetTop - box.clientHeight / 3;
 }
 
+/** The answer may have been drawn anew meanwhile: then the same number in it. */
+function giveBack() {
+  const same = opener?.isConnected ? opener : document.querySelector(`[data-n="${opened?.n}"]`);
+  opener?.setAttribute("aria-expanded", "false");
+  opener = opened = null;
+  same?.setAttribute("aria-expanded", "false");
+  same?.focus();
+}
+
+$("panel").addEventListener("close", () => {
+  if (!$("panel").open && opener) giveBack();
+});
 $("panel-close").addEventListener("click", close);
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape") close();
+  if (event.key === "Escape" && $("panel").open) close();
 });

@@ -53,9 +53,33 @@ export function withoutMarkdown(text) {
 /** Finds an element by its id. */
 export const $ = (id) => document.getElementById(id);
 
-/** Makes an element with a text. */
-export function make(tag, text = "", properties = {}) {
+/** Makes an element with a text, properties, and attributes that are no properties. */
+export function make(tag, text = "", properties = {}, attributes = {}) {
   const element = Object.assign(document.createElement(tag), properties);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   if (text) element.textContent = text;
   return element;
+}
+
+/** Makes an element around others; what is null or undefined is left out. */
+export function around(tag, children, properties = {}, attributes = {}) {
+  const element = make(tag, "", properties, attributes);
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Makes a button that does something. */
+export function button(text, does, properties = {}, attributes = {}) {
+  const element = make("button", text, { type: "button", ...properties }, attributes);
+  element.addEventListener("click", () => does(element));
+  return element;
+}
+
+/** Is it the address of a web page, and safe to follow? */
+export function isWebAddress(text) {
+  try {
+    return ["http:", "https:"].includes(new URL(text).protocol);
+  } catch {
+    return false;
+  }
 }

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from services.gateway.domain.citations import TextOf
 from services.shared.contracts.answers import AnswerStatus
+from services.shared.contracts.golden import Evidence
 from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.contracts.search import RetrieveRequest, SearchResponse
 from services.shared.contracts.writing import Decomposed, DecomposeRequest, WriteEvent, WriteRequest
@@ -49,6 +50,9 @@ class KeptAnswer:
     status: AnswerStatus
     documents: Sequence[DocumentId]
     """Those whose words it holds: those that it cites, or whose titles it names."""
+    evidence: Evidence | None = None
+    of_content: bool = False
+    """Does it tell how well the content answers the question? Not where only a part was asked, or no answer was due."""
 
 
 class Answers(Protocol):

@@ -45,6 +45,8 @@ class Forgotten:
     """Does what could not be done at once."""
     reports_job: JobId | None
     """Makes reports of evaluations anew that quoted the document; None when none did."""
+    answers: int = 0
+    """Answers of jobs that rested on it."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,11 @@ class Documents(Protocol):
         """Writes down one job for a body of many documents."""
         ...
 
-    async def remove(self, space: SpaceId, document_id: DocumentId, request_id: str) -> Forgotten:
-        """Forgets a document; raises RagstoneError (document_not_found)."""
+    async def remove(
+        self, space: SpaceId, document_id: DocumentId, request_id: str, *, coming: bool = False
+    ) -> Forgotten:
+        """Forgets a document; raises RagstoneError (document_not_found) unless a batch is about to bring it in
+        (``coming``), which then does not."""
         ...
 
     async def cleaned(self, job_id: JobId) -> bool:

@@ -18,6 +18,10 @@ class EmptiedBodies:
 class Bodies(Protocol):
     """Bodies of batches, each of many documents."""
 
+    async def hold(self, space: SpaceId, document_id: DocumentId) -> bool:
+        """May a batch under way, or one that could be retried, still bring the document in? Raises RagstoneError."""
+        ...
+
     async def empty(self, space: SpaceId, document_id: DocumentId) -> EmptiedBodies:
         """Take the document out of those that may be read again; raises RagstoneError."""
         ...

@@ -23,16 +23,16 @@ class Jobs(Protocol):
         """Newest first."""
         ...
 
-    async def one(self, space: SpaceId, job_id: JobId) -> Job:
-        """Raises RagstoneError (job_not_found)."""
+    async def one(self, space: SpaceId, job_id: JobId, *, only_of: str | None = None) -> Job:
+        """Raises RagstoneError (job_not_found), also when it is no question that the key ``only_of`` asked."""
         ...
 
     async def items(self, space: SpaceId, job_id: JobId, *, limit: int, cursor: str | None) -> JobItemList:
         """The lines of a batch; raises RagstoneError (job_not_found)."""
         ...
 
-    async def cancel(self, space: SpaceId, job_id: JobId) -> Job:
-        """Raises RagstoneError (job_not_found, job_state_conflict)."""
+    async def cancel(self, space: SpaceId, job_id: JobId, *, only_of: str | None = None) -> Job:
+        """Raises RagstoneError (job_not_found as for ``one``, job_state_conflict)."""
         ...
 
     async def retry(self, space: SpaceId, job_id: JobId) -> Job:

@@ -15,6 +15,7 @@ from services.generator.domain.prompt import Prompt
 from services.generator.ports import Piece
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import PartHealth
+from services.shared.kit.tracing import span_apart
 
 CONNECT_TIMEOUT_S = 3.0
 PROBE_TIMEOUT_S = 5.0
@@ -59,6 +60,11 @@ class ModelServer(ABC):
         """What the trial at the last warm-up saw."""
         return self._state.obeys_schema
 
+    @property
+    def questions(self) -> int:
+        """Questions that are with the model or wait for it."""
+        return self._queue.inside
+
     def state(self) -> PartHealth:
         """What the last look found."""
         return self._state.health()
@@ -93,14 +99,16 @@ class ModelServer(ABC):
         self, prompt: Prompt, schema: dict[str, Any] | None, max_tokens: int | None
     ) -> AsyncGenerator[Piece, None]:
         """The pieces, every failure as a RagstoneError."""
-        try:
-            async with aclosing(self._pieces(prompt, schema, max_tokens)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except self._failures as error:
-            if isinstance(error, ConnectionError | httpx.TransportError):
-                self._state.broke_off()
-            raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, self._why(error), retry_after_s=BUSY_RETRY_S) from error
+        with span_apart("model", kind="client"):
+            try:
+                async with aclosing(self._pieces(prompt, schema, max_tokens)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            except self._failures as error:
+                if isinstance(error, ConnectionError | httpx.TransportError):
+                    self._state.broke_off()
+                why = self._why(error)
+                raise RagstoneError(ErrorCode.WRITER_UNAVAILABLE, why, retry_after_s=BUSY_RETRY_S) from error
 
     async def _tried(self) -> bool | None:
         """Whether a reply keeps to its schema; None when there was no reply. Past the queue: nobody asks yet."""

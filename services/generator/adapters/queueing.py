@@ -22,6 +22,11 @@ class ModelQueue:
         self._room = parallel + waiting
         self._inside = 0
 
+    @property
+    def inside(self) -> int:
+        """Questions that are with the model or wait for it."""
+        return self._inside
+
     def check_room(self) -> None:
         """Raises RagstoneError(BUSY) when the queue is full."""
         if self._inside >= self._room:

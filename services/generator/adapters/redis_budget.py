@@ -29,7 +29,7 @@ CLIENTS = 10_000
 
 
 class RedisBudget:
-    """``daily_tokens`` 0 is no limit, and Redis is not asked.
+    """``daily_tokens`` is for clients without a limit of their own; 0 is no limit, and Redis is not asked.
 
     While Redis is away, a client has spent what was known last and what this process has seen since; the log says so,
     and what was not counted is counted once Redis is back. A client of whom nothing is known is not held back. What is
@@ -59,19 +59,20 @@ class RedisBudget:
             retry=Retry(NoBackoff(), 1),
         )
 
-    async def left(self, client: str) -> bool:
+    async def left(self, client: str, own: int | None = None) -> bool:
         """Whether anything is left today, as far as that can be known."""
-        if not self._daily_tokens:
+        limit = self._daily_tokens if own is None else own
+        if not limit:
             return True
         key = self._key(client)
         spent = await self._unless_away("budget_from_memory", self._spent(key))
         if spent is not None:
             _keep(self._known, key, spent)
-        return self._known.get(key, 0) + self._owed.get(key, 0) < self._daily_tokens
+        return self._known.get(key, 0) + self._owed.get(key, 0) < limit
 
-    async def spend(self, client: str, tokens: int) -> None:
+    async def spend(self, client: str, tokens: int, own: int | None = None) -> None:
         """Count tokens that a client has used."""
-        if not self._daily_tokens or tokens <= 0:
+        if not (self._daily_tokens if own is None else own) or tokens <= 0:
             return
         key = self._key(client)
         # Taken off before the wait, so that two answers at once do not both count what is owed.

@@ -1,5 +1,6 @@
 """The retriever's /score and /ground as the generator's scorer."""
 
+import asyncio
 from collections.abc import Sequence
 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -8,6 +9,10 @@ from services.shared.contracts.health import Health, PartHealth
 from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.search import ScoreRequest, ScoreResponse, TextScore
 from services.shared.kit.http_client import ServiceClient
+
+
+READY_WAIT_S = 1.5
+"""Less than who asks for readiness has, so that the retriever is named and not the generator."""
 
 
 class RetrieverScorer:
@@ -39,7 +44,10 @@ class RetrieverScorer:
     async def ready(self) -> PartHealth:
         """Whether the retriever answers at all; its own /readyz tells the rest."""
         try:
-            await self._client.get("/healthz", Health)
+            async with asyncio.timeout(READY_WAIT_S):
+                await self._client.get("/healthz", Health)
+        except TimeoutError:
+            return PartHealth(ready=False, detail=f"The retriever did not answer within {READY_WAIT_S:g} s; see its log.")
         except RagstoneError as error:
             return PartHealth(ready=False, detail=error.detail)
         return PartHealth(ready=True, detail="The retriever answers.")

@@ -39,7 +39,7 @@ class DecomposeFlow:
             return Decomposed(sub_questions=[], by="none", degraded=[])
         if self._writer is None or not self._writer.state().ready:
             return _by_rule(request.question)
-        if not await self._budget.left(request.client):
+        if not await self._budget.left(request.client, request.daily_tokens):
             return _by_rule(request.question, "budget_spent")
         now = asyncio.get_running_loop().time
         if now() < self._rest_until:
@@ -64,7 +64,8 @@ class DecomposeFlow:
         schema = None if writer.obeys_schema is False else decomposition.SCHEMA
         reply = await writer.complete(prompt, schema, decomposition.MAX_TOKENS)
         read = reply.prompt_tokens or prompt.tokens
-        await self._budget.spend(request.client, read + (reply.answer_tokens or estimate_tokens(reply.text)))
+        tokens = read + (reply.answer_tokens or estimate_tokens(reply.text))
+        await self._budget.spend(request.client, tokens, request.daily_tokens)
         reading = decomposition.read(reply.text, request.question)
         if reading.fault:
             self._fall_back(reading.fault)

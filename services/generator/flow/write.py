@@ -80,7 +80,7 @@ class WriteFlow:
             if writer and writer.wanted and not writer.state().ready:
                 writing.degrade("writer_fallback")
             return None
-        if not await self._budget.left(writing.request.client):
+        if not await self._budget.left(writing.request.client, writing.request.daily_tokens):
             writing.degrade("budget_spent")
             return None
         return writer
@@ -168,7 +168,8 @@ class WriteFlow:
             raise
         finally:
             used = writing.usage.prompt + writing.usage.answer
-            await self._budget.spend(writing.request.client, used or prompt.tokens + estimate_tokens(spoken))
+            tokens = used or prompt.tokens + estimate_tokens(spoken)
+            await self._budget.spend(writing.request.client, tokens, writing.request.daily_tokens)
 
     async def _checked(
         self, writing: Writing, ready: Sequence[Written], aim: Aim

@@ -12,6 +12,7 @@ from rich.console import Console
 from services.local import doctor, sending, show, up
 from services.local.api import Api, Unreachable
 from services.local.commands.options import AsJson, Space, Url
+from services.local.credentials import credential_for
 from services.local.profiles import adopt_profile
 from services.local.settings import LocalSettings, local_settings, make_state_folder
 from services.local.state import RunFolder
@@ -45,7 +46,7 @@ def up_command(
     def then(url: str) -> bool:
         result: dict[str, Any] = {"url": url, "state_dir": str(folder.folder)}
         try:
-            with Api(url, space) as api:
+            with Api(url, space, credential=credential_for(url, url, settings)) as api:
                 result |= sending.after_start(api, console, content, ask, stop, settings.document_max_bytes)
         except (RagstoneError, Unreachable) as error:
             result["error"] = str(error)

@@ -80,6 +80,10 @@ class QueuedEmbedder:
         """What computes its vectors; empty while its model is not here."""
         return self._embedders.of(embedder).engine if self.loaded(embedder) else ""
 
+    def waiting(self) -> dict[str, int]:
+        """Callers who wait: with questions, with texts, and for a model that is being loaded."""
+        return {"questions": self._questions.waiting, "texts": self._texts.waiting, "loads": self._waiting}
+
     def start(self) -> None:
         """Start the threads."""
         self._questions.start()

@@ -38,6 +38,11 @@ class QueuedGrounder:
         self._load = load
         self._claims: Lane[_Claims] = Lane("claims", limit=waiting_limit, take=_one_caller, do=self._ground)
 
+    @property
+    def waiting(self) -> int:
+        """Callers in line."""
+        return self._claims.waiting
+
     def start(self) -> None:
         """Start the thread."""
         self._claims.start()

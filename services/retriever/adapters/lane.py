@@ -46,6 +46,11 @@ class Lane(Generic[W]):
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.closed = False
 
+    @property
+    def waiting(self) -> int:
+        """Callers in line."""
+        return len(self._waiting)
+
     def start(self) -> None:
         self._thread.start()
 

@@ -15,7 +15,8 @@ from services.shared.kit.settings import EmbedderSettings
 
 log = get_logger(__name__)
 
-PATIENCE_S = 3.0
+PATIENCE_S = 1.5
+"""Less than who asks has for all of this, so that the part at fault is named."""
 AGAIN_S = 2.0
 
 LOADING = "loading; wait a few seconds"
@@ -129,5 +130,5 @@ async def _part(asking: Awaitable[None], well: str) -> PartHealth:
     except RagstoneError as error:
         return PartHealth(ready=False, detail=error.detail)
     except TimeoutError:
-        return PartHealth(ready=False, detail=f"no answer within {PATIENCE_S:.0f} seconds; look at its log")
+        return PartHealth(ready=False, detail=f"no answer within {PATIENCE_S:g} seconds; look at its log")
     return PartHealth(ready=True, detail=well)

@@ -1,5 +1,6 @@
 """What one call of retrieval is going to do, decided from the request and the settings."""
 
+import hashlib
 from dataclasses import dataclass
 
 from services.retriever.domain.depth import Depth, choose_depth
@@ -31,6 +32,10 @@ class Tuning:
     bm25_floor: float | None = None
     critic_cut: float | None = None
     answerable: float | None = None
+
+    def deciding(self) -> str:
+        """Stands for all of it: another one with any other setting."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,16 @@
 """How long each step took, by a clock that the caller brings."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 
 class Stopwatch:
-    """Adds up milliseconds by step. Steps may overlap: they are not shares of the total."""
+    """Adds up milliseconds by step. Steps may overlap: they are not shares of the total. ``around`` is entered for
+    each step, for whoever wants to see them one by one."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], around: Callable[[str], AbstractContextManager[object]]) -> None:
         self._clock = clock
+        self._around = around
         self._began = clock()
         self._steps: dict[str, float] = {}
 
@@ -17,7 +19,8 @@ class Stopwatch:
         """Count what runs inside for ``name``."""
         began = self._clock()
         try:
-            yield
+            with self._around(name):
+                yield
         finally:
             self._steps[name] = self._steps.get(name, 0.0) + 1000 * (self._clock() - began)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 
 from services.retriever.domain.diversity import Candidates, Chosen, Ranked
 from services.retriever.domain.found import Found
@@ -36,6 +36,7 @@ class Retrieval:
         critic: Critic,
         tuning: Tuning,
         clock: Callable[[], float],
+        step: Callable[[str], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._records = records
         self._embedder = embedder
@@ -43,6 +44,7 @@ class Retrieval:
         self._search = Search(records=records, vectors=vectors, keywords=keywords, critic=critic)
         self._tuning = tuning
         self._clock = clock
+        self._step = step
 
     async def retrieve(self, request: RetrieveRequest) -> SearchResponse:
         """Search, judge, fuse, choose.
@@ -53,7 +55,7 @@ class Retrieval:
         index asked for is not one of the space, or neither index could be searched.
         """
         plan = make_plan(request, self._tuning)
-        watch = Stopwatch(self._clock)
+        watch = Stopwatch(self._clock, self._step)
         with watch.step("catalog"):
             state = await self._records.state(plan.space, plan.index)
         if state.seq == 0:

@@ -95,6 +95,11 @@ class Embedders:
         return self._models.look((recorded.name, recorded.revision)) is not None
 
     @property
+    def kept(self) -> int:
+        """Models in memory."""
+        return len(self._models.values())
+
+    @property
     def room(self) -> bool:
         """Could one more be loaded without letting another go?"""
         return len(self._models.values()) < self._models.limit

@@ -13,17 +13,19 @@ import uvicorn
 
 from services.gateway.adapters.answers import RedisAnswers
 from services.gateway.adapters.bodies import BlobBodies
+from services.gateway.adapters.catalog.asked import CatalogLaterBook
 from services.gateway.adapters.catalog.documents import CatalogDocuments
 from services.gateway.adapters.catalog.evaluations import CatalogEvaluations
 from services.gateway.adapters.catalog.feedback import CatalogFeedback
 from services.gateway.adapters.catalog.golden import CatalogGolden
 from services.gateway.adapters.catalog.indexes import CatalogIndexes
 from services.gateway.adapters.catalog.jobs import CatalogJobs
+from services.gateway.adapters.catalog.keys import CatalogKeys
 from services.gateway.adapters.catalog.live import CatalogLiveTexts
 from services.gateway.adapters.originals import BlobOriginals
 from services.gateway.adapters.queue import WorkerBell
 from services.gateway.app.application import gateway_app
-from services.gateway.wiring import gateway_of
+from services.gateway.wiring.flows import gateway_of
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.kit.events import JobEventListener
@@ -76,10 +78,12 @@ async def serving(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterat
         live_texts=CatalogLiveTexts(catalog),
         documents=documents,
         jobs=CatalogJobs(catalog),
+        later=CatalogLaterBook(catalog),
         evaluations=CatalogEvaluations(catalog),
         golden=CatalogGolden(catalog),
         feedback=CatalogFeedback(catalog),
         index_book=CatalogIndexes(catalog, "mini"),
+        keys=CatalogKeys(catalog),
         answers=answers,
         memory=answers,
         originals=BlobOriginals(blobs, catalog),

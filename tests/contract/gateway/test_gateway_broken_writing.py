@@ -12,7 +12,7 @@ import uvicorn
 
 from services.gateway.adapters.generator import HttpGenerator
 from services.gateway.app.application import gateway_app
-from services.gateway.wiring import gateway_of
+from services.gateway.wiring.flows import gateway_of
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.http_app import problem_of
 from services.shared.kit.http_client import ServiceClient
@@ -92,7 +92,7 @@ async def leave_a_plain_question(stage: Stage) -> None:
     body = json.dumps({"question": "When?"}).encode()
     asked = len(stage.generator.asked)
     _, writer = await asyncio.open_connection("127.0.0.1", stage.port)
-    head = f"POST /v1/ask HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body)
     await until(lambda: len(stage.generator.asked) > asked)
     writer.close()

@@ -36,6 +36,22 @@ async def test_a_client_pays_for_itself_and_for_its_day(redis_url: str) -> None:
         await other.close()
 
 
+async def test_a_key_has_a_budget_of_its_own_where_the_setting_has_none(redis_url: str) -> None:
+    redis.Redis.from_url(redis_url).flushdb()
+    settings = RedisSettings(redis_url=redis_url)
+    budget, other = RedisBudget(settings, daily_tokens=0), RedisBudget(settings, daily_tokens=0)
+    try:
+        await budget.spend("key-1", 70, 100)
+        assert await other.left("key-1", 100)
+        await other.spend("key-1", 30, 100)
+        assert not await budget.left("key-1", 100)
+        assert await budget.left("key-1", 101)
+        assert await budget.left("key-2", 100)
+    finally:
+        await budget.close()
+        await other.close()
+
+
 async def test_counts_expire_and_hold_no_name(redis_url: str) -> None:
     client = redis.Redis.from_url(redis_url, decode_responses=True)
     client.flushdb()
@@ -93,15 +109,20 @@ async def test_over_the_budget_answers_are_verbatim_and_say_so(redis_url: str) -
         server.script = [said("The dock opens at 05:45 on weekdays [1]."), finished()]
 
         async def done(who: str) -> dict[str, Any]:
-            body = asked.model_copy(update={"client": who}).model_dump_json()
+            own = 50 if who == "key-1" else None
+            body = asked.model_copy(update={"client": who, "daily_tokens": own}).model_dump_json()
             told: dict[str, Any] = json.loads((await client.post("/write", content=body)).text.splitlines()[-1])
             return told
 
         first, second, other = await done("ann"), await done("ann"), await done("bob")
+        keyed = [await done("key-1") for _ in range(3)]
         apart = (await client.post("/decompose", json={**parted, "client": "ann"})).json()
     assert (first["model"]["writer"], first["usage"]) == ("ollama", {"prompt": 40, "answer": 8})
     assert second["model"]["writer"] == "extractive"
     assert "budget_spent" in second["degraded"]
     assert other["model"]["writer"] == "ollama"
     assert (apart["by"], apart["degraded"]) == ("rule", ["budget_spent"])
-    assert len(server.asked) == 2
+    # Of 50 own tokens, the first leaves 2, which the second overdraws.
+    assert [told["model"]["writer"] for told in keyed] == ["ollama", "ollama", "extractive"]
+    assert "budget_spent" in keyed[2]["degraded"]
+    assert len(server.asked) == 4

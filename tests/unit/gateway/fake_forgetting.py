@@ -18,11 +18,16 @@ class FakeForgetting:
     complete: bool = True
     away: set[str] = field(default_factory=set)
     asked: list[ForgetRequest] = field(default_factory=list)
+    coming: set[DocumentId] = field(default_factory=set)
+    """Documents that stand in bodies of batches that are not read to the end."""
 
 
 @dataclass
 class FakeBodies:
     world: FakeForgetting
+
+    async def hold(self, space: SpaceId, document_id: DocumentId) -> bool:
+        return document_id in self.world.coming
 
     async def empty(self, space: SpaceId, document_id: DocumentId) -> EmptiedBodies:
         if "bodies" in self.world.away:

@@ -146,6 +146,7 @@ class FakeFeedback:
             comment=said.comment,
             state=FeedbackState.OPEN,
             golden_id=None,
+            evidence=answer.evidence,
             created_at=NOON,
         )
         self.said[(space, feedback.id)] = feedback

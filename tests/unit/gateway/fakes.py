@@ -1,28 +1,38 @@
 """Fakes of the gateway's ports, and a whole gateway over them."""
 
-import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 import httpx
+from fastapi import FastAPI
 
 from services.gateway.app.application import gateway_app
 from services.gateway.domain.citations import TextOf
+from services.gateway.domain.limiting import Charge, Standing
 from services.gateway.ports.documents import Accepted, Forgotten, KeptDocument, Source
+from services.gateway.ports.given import Reuse
 from services.gateway.settings import GatewaySettings
-from services.gateway.wiring import Outside, gateway_of
+from services.gateway.wiring.flows import Outside, gateway_of
+from services.gateway.wiring.operations import Watched
 from services.shared.contracts.documents import Document, DocumentList
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import PartHealth
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
-from services.shared.contracts.jobs import Job, JobItemList, JobKind, JobList, JobState, Queue
+from services.shared.contracts.jobs import JobState, Queue
 from services.shared.contracts.profile import Profile
 from services.shared.contracts.search import Passage
 from tests.unit.gateway.fake_forgetting import FakeBodies, FakeForgetting, FakeIndexes, FakeMemory
+from tests.unit.gateway.fake_gaps import FakeGapBook, FakeLikeness, FakeMarks
+from tests.unit.gateway.fake_given import FakeGiven, FakeStandings, FakeWays
 from tests.unit.gateway.fake_index_book import FakeIndexBook
+from tests.unit.gateway.fake_jobs import FakeJobs, FakeNews
+from tests.unit.gateway.fake_keys import FakeKeys
+from tests.unit.gateway.fake_later import FakeLaterBook
+from tests.unit.gateway.fake_operations import FakeFigures, FakeWarmed
 from tests.unit.gateway.fake_records import FakeAnswers, FakeCalibrations, FakeEvaluations, FakeFeedback, FakeGolden
 from tests.unit.gateway.fake_services import FakeGenerator, FakeRetriever, Step
 from tests.unit.gateway.messages import NOON, SHED, found
@@ -61,7 +71,11 @@ class FakeDocuments:
         self.batches.append((sha256, size))
         return Accepted(JobId("b0"), None, JobState.QUEUED, unchanged=False, new=True)
 
-    async def remove(self, space: SpaceId, document_id: DocumentId, request_id: str) -> Forgotten:
+    async def remove(
+        self, space: SpaceId, document_id: DocumentId, request_id: str, *, coming: bool = False
+    ) -> Forgotten:
+        if coming:
+            return Forgotten(document_id, 0, 0, [], [], [], JobId("c0"), self.reports_job)
         _, source = self._known(space, document_id)
         del self.stored[(space, document_id)]
         return Forgotten(document_id, 1, 3, [source.sha256], [source.version], [], JobId("c0"), self.reports_job)
@@ -118,53 +132,6 @@ class FakeDocuments:
 
 
 @dataclass
-class FakeJobs:
-    jobs: dict[tuple[SpaceId, JobId], list[Job]] = field(default_factory=dict)
-
-    async def page(
-        self,
-        space: SpaceId,
-        *,
-        states: Sequence[JobState] | None,
-        kinds: Sequence[JobKind] | None,
-        document_id: DocumentId | None,
-        limit: int,
-        cursor: str | None,
-    ) -> JobList:
-        mine = [steps[0] for (where, _), steps in self.jobs.items() if where == space]
-        shown = [
-            one
-            for one in mine
-            if (states is None or one.state in states)
-            and (kinds is None or one.kind in kinds)
-            and document_id in (None, one.document_id)
-        ]
-        counts = {state: sum(one.state is state for one in mine) for state in JobState}
-        return JobList(items=shown[:limit], next_cursor=None, counts=counts)
-
-    async def one(self, space: SpaceId, job_id: JobId) -> Job:
-        """Each look sees the next step of the job, and the last one for ever."""
-        steps = self.jobs.get((space, job_id))
-        if not steps:
-            raise RagstoneError(ErrorCode.JOB_NOT_FOUND, f"no job {job_id}")
-        return steps.pop(0) if len(steps) > 1 else steps[0]
-
-    async def items(self, space: SpaceId, job_id: JobId, *, limit: int, cursor: str | None) -> JobItemList:
-        await self.one(space, job_id)
-        return JobItemList(items=[], next_cursor=None, counts=dict.fromkeys(JobState, 0))
-
-    async def cancel(self, space: SpaceId, job_id: JobId) -> Job:
-        return await self.one(space, job_id)
-
-    async def retry(self, space: SpaceId, job_id: JobId) -> Job:
-        return await self.one(space, job_id)
-
-    async def retry_failed(self, space: SpaceId, kind: JobKind | None) -> tuple[list[Job], int]:
-        mine = [steps[0] for (where, _), steps in self.jobs.items() if where == space]
-        return [one for one in mine if one.state is JobState.FAILED and kind in (None, one.kind)], 1
-
-
-@dataclass
 class FakeOriginals:
     kept: dict[str, bytes] = field(default_factory=dict)
     puts: int = 0
@@ -196,20 +163,32 @@ class FakeBell:
         self.rung.extend((queue, job_id) for job_id in job_ids)
 
 
-class FakeNews:
-    async def wakeups(self, job_id: JobId, every_s: float) -> AsyncIterator[None]:
-        while True:
-            yield
-            await asyncio.sleep(0)
-
-
 @dataclass
 class FakeParts:
     down: dict[str, str] = field(default_factory=dict)
 
     async def look(self) -> dict[str, PartHealth]:
-        names = ("catalog", "redis", "retriever", "generator", "worker", "reconciler")
+        names = ("catalog", "redis", "retriever", "generator", "worker", "reconciler", "asker")
         return {name: PartHealth(ready=name not in self.down, detail=self.down.get(name, "ok")) for name in names}
+
+
+class FakeRates:
+    """Counts in memory, and forgets nothing."""
+
+    def __init__(self) -> None:
+        self.counted: Counter[Charge] = Counter()
+
+    async def hit(self, charge: Charge, cost: int = 1) -> Standing:
+        found = await self.look(charge)
+        if not found.allowed:
+            return found
+        self.counted[charge] += cost
+        return replace(found, remaining=found.remaining - cost)
+
+    async def look(self, charge: Charge) -> Standing:
+        limit = int(charge.rate.partition("/")[0])
+        left = limit - self.counted[charge]
+        return Standing(left > 0, limit, left, reset_s=7)
 
 
 @dataclass
@@ -221,16 +200,29 @@ class World:
     live: FakeLiveTexts = field(default_factory=FakeLiveTexts)
     documents: FakeDocuments = field(default_factory=FakeDocuments)
     jobs: FakeJobs = field(default_factory=FakeJobs)
+    later: FakeLaterBook = field(default_factory=FakeLaterBook)
     evaluations: FakeEvaluations = field(default_factory=FakeEvaluations)
     golden: FakeGolden = field(default_factory=FakeGolden)
     feedback: FakeFeedback = field(default_factory=FakeFeedback)
+    gaps: FakeGapBook = field(default_factory=FakeGapBook)
+    likeness: FakeLikeness = field(default_factory=FakeLikeness)
+    marks: FakeMarks = field(default_factory=FakeMarks)
     calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
     index_book: FakeIndexBook = field(default_factory=FakeIndexBook)
     remembered: FakeAnswers = field(default_factory=FakeAnswers)
+    standings: FakeStandings = field(default_factory=FakeStandings)
+    ways: FakeWays = field(default_factory=FakeWays)
+    given: FakeGiven = field(default_factory=FakeGiven)
     originals: FakeOriginals = field(default_factory=FakeOriginals)
     forgetting: FakeForgetting = field(default_factory=FakeForgetting)
     bell: FakeBell = field(default_factory=FakeBell)
     parts: FakeParts = field(default_factory=FakeParts)
+    rates: FakeRates = field(default_factory=FakeRates)
+    keys: FakeKeys = field(default_factory=FakeKeys)
+    figures: FakeFigures = field(default_factory=FakeFigures)
+    warmed: dict[str, FakeWarmed] = field(
+        default_factory=lambda: {"retriever": FakeWarmed(), "generator": FakeWarmed()}
+    )
     profile: Profile = field(default_factory=Profile)
     settings: GatewaySettings = field(
         default_factory=lambda: GatewaySettings(document_max_bytes=1000, body_max_bytes=5000)
@@ -243,12 +235,17 @@ class World:
             live_texts=self.live,
             documents=self.documents,
             jobs=self.jobs,
+            later=self.later,
             evaluations=self.evaluations,
             golden=self.golden,
             feedback=self.feedback,
+            gaps=self.gaps,
+            likeness=self.likeness,
+            marks=self.marks,
             calibrations=self.calibrations,
             index_book=self.index_book,
             answers=self.remembered,
+            reuse=Reuse(self.standings, self.ways, self.given),
             memory=FakeMemory(self.forgetting),
             originals=self.originals,
             bodies=FakeBodies(self.forgetting),
@@ -256,11 +253,20 @@ class World:
             bell=self.bell,
             news=FakeNews(),
             parts=self.parts,
+            rates=self.rates,
+            keys=self.keys,
+            watched=Watched(self.figures, self.warmed["retriever"], self.warmed["generator"]),
         )
 
-    def client(self) -> httpx.AsyncClient:
-        app = gateway_app(gateway_of(self.outside(), self.settings, self.profile))
-        return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway")
+    def app(self) -> FastAPI:
+        """Called "gateway", as in the containers."""
+        named = self.settings.model_copy(update={"allowed_hosts": [*self.settings.allowed_hosts, "gateway"]})
+        return gateway_app(gateway_of(self.outside(), named, self.profile))
+
+    def client(self, address: str = "127.0.0.1") -> httpx.AsyncClient:
+        """One that asks from this address."""
+        transport = httpx.ASGITransport(self.app(), client=(address, 123))
+        return httpx.AsyncClient(transport=transport, base_url="http://gateway")
 
     def answers(self, *passages: Passage, script: Sequence[Step]) -> None:
         """The retriever finds these passages, and the generator plays this script."""

@@ -4,7 +4,7 @@ import pytest
 
 from services.gateway.domain.addressing import addresses_assistant
 from services.gateway.domain.cleaning import clean_question
-from services.gateway.wiring import gateway_of
+from services.gateway.wiring.flows import gateway_of
 from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, AskRequest, StageEvent
 from services.shared.contracts.ids import DEFAULT_SPACE
 from services.shared.contracts.profile import FixedTexts, Profile, Pronouns, Subject

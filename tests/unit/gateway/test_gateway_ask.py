@@ -3,7 +3,7 @@
 import pytest
 
 from services.gateway.flow.ask import ATTEMPTS, AskEvent
-from services.gateway.wiring import Gateway, gateway_of
+from services.gateway.wiring.flows import Gateway, gateway_of
 from services.shared.contracts.answers import (
     Answer,
     AnswerReason,

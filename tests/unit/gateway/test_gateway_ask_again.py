@@ -3,7 +3,7 @@
 import pytest
 
 from services.gateway.flow.ask import ATTEMPTS, AskEvent
-from services.gateway.wiring import gateway_of
+from services.gateway.wiring.flows import gateway_of
 from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, AskRequest, SentenceEvent, StageEvent
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DEFAULT_SPACE, DocumentId, VersionId

@@ -3,7 +3,7 @@
 import pytest
 
 from services.gateway.domain.declining import declined_topic
-from services.gateway.wiring import gateway_of
+from services.gateway.wiring.flows import gateway_of
 from services.shared.contracts.answers import AnswerReason, AnswerStatus, AskRequest
 from services.shared.contracts.ids import DEFAULT_SPACE
 from services.shared.contracts.profile import Declined, FixedTexts, Profile

@@ -16,15 +16,11 @@ from tests.unit.gateway.messages import done, found, job, passage, sentence
 ROUTES = {
     ("post", "/v1/ask"),
     ("post", "/v1/search"),
-    ("post", "/v1/documents"),
-    ("get", "/v1/documents"),
-    ("get", "/v1/documents/{id}"),
-    ("delete", "/v1/documents/{id}"),
+    *(("post", "/v1/chat/completions"), ("get", "/v1/models"), ("get", "/v1/models/{id}")),
+    *((verb, "/v1/documents") for verb in ("get", "post")),
+    *((verb, "/v1/documents/{id}") for verb in ("get", "delete")),
     ("get", "/v1/documents/{id}/source"),
-    ("get", "/v1/jobs"),
-    ("get", "/v1/jobs/{id}"),
-    ("get", "/v1/jobs/{id}/items"),
-    ("get", "/v1/jobs/{id}/events"),
+    *(("get", f"/v1/jobs{what}") for what in ("", "/{id}", "/{id}/items", "/{id}/events")),
     *(("post", f"/v1/jobs/{what}") for what in ("{id}/cancel", "{id}/retry", "retry")),
     *((verb, "/v1/evaluations") for verb in ("get", "post")),
     *(("get", f"/v1/evaluations/{what}") for what in ("{id}", "{id}/report")),
@@ -33,11 +29,16 @@ ROUTES = {
     *(("post", "/v1/golden/make"), ("delete", "/v1/golden/{id}")),
     *((verb, "/v1/feedback") for verb in ("get", "post")),
     *(("post", f"/v1/feedback/{{id}}/{what}") for what in ("correction", "dismiss")),
+    ("get", "/v1/gaps"),
+    *(("post", f"/v1/gaps/{{id}}/{what}") for what in ("fact", "dismiss", "reopen")),
     *((verb, "/v1/calibrations") for verb in ("delete", "get", "post")),
     *((verb, "/v1/indexes") for verb in ("get", "post")),
     *((verb, "/v1/indexes/{id}") for verb in ("get", "delete")),
     *(("post", f"/v1/indexes/{what}") for what in ("{id}/promote", "rollback")),
-    *(("get", path) for path in ("/healthz", "/readyz")),
+    *((verb, "/v1/keys") for verb in ("get", "post")),
+    *(("delete", "/v1/keys/{id}"), ("get", "/v1/me")),
+    *(("get", path) for path in ("/healthz", "/readyz", "/metrics")),
+    ("post", "/v1/warmup"),
 }
 
 
@@ -263,7 +264,7 @@ async def test_readiness_names_every_part_and_needs_only_those_that_answer(down:
         alive = await client.get("/healthz")
     assert response.status_code == status
     parts = response.json()["parts"]
-    assert set(parts) == {"catalog", "redis", "retriever", "generator", "worker", "reconciler"}
+    assert set(parts) == {"catalog", "redis", "retriever", "generator", "worker", "reconciler", "asker"}
     assert {name for name, part in parts.items() if not part["ready"]} == set(down)
     assert alive.json()["status"] == "ok"
 

@@ -8,7 +8,7 @@ import pytest
 from services.gateway.ports.answering import KeptAnswer
 from services.shared.contracts.answers import AnswerStatus
 from services.shared.contracts.errors import ErrorCode
-from services.shared.contracts.golden import GoldenMakeRequest
+from services.shared.contracts.golden import Evidence, GoldenMakeRequest
 from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.contracts.jobs import Queue
 from tests.unit.gateway.fakes import World
@@ -34,7 +34,11 @@ async def test_every_answer_is_remembered_as_it_was_given() -> None:
         answer = (await client.post("/v1/ask", json={"question": " When\0? "}, headers=OTHER)).json()
         streamed = await client.post("/v1/ask", json={"question": "Since when?", "stream": True})
     kept = world.remembered.kept.pop((SpaceId("other"), answer["id"]))
-    assert kept == KeptAnswer(answer["id"], " When? ", answer["text"], AnswerStatus.ANSWERED, [DocumentId("shed.md")])
+    told = Evidence(
+        citations=answer["citations"], confidence=answer["confidence"], model=answer["model"], index=answer["index"]
+    )
+    shed = [DocumentId("shed.md")]
+    assert kept == KeptAnswer(answer["id"], " When? ", answer["text"], AnswerStatus.ANSWERED, shed, told, True)
     ((space, id), kept) = world.remembered.kept.popitem()
     assert (space, kept.question, kept.id) == (MAIN, "Since when?", id)
     assert id in streamed.text
@@ -212,4 +216,4 @@ async def test_a_page_of_another_origin_writes_nothing(method: str, path: str) -
 
 def test_what_is_remembered_is_no_more_than_judging_needs() -> None:
     names = {field.name for field in dataclasses.fields(KeptAnswer)}
-    assert names == {"id", "question", "text", "status", "documents"}
+    assert names == {"id", "question", "text", "status", "documents", "evidence", "of_content"}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from services.shared.contracts.errors import ErrorCode
-from services.shared.contracts.ids import JobId, SpaceId, VersionId
+from services.shared.contracts.ids import DocumentId, JobId, SpaceId, VersionId
 from services.shared.contracts.jobs import Job, JobKind, JobState, Queue
 from tests.unit.gateway.fakes import World
 from tests.unit.gateway.messages import job
@@ -113,3 +113,17 @@ async def test_jobs_are_listed_by_kind_and_by_document() -> None:
     assert [one["id"] for one in batches.json()["items"]] == ["b1"]
     assert mine.json()["items"] == []
     assert mine.json()["counts"]["failed"] == 2, "counts are of all jobs"
+
+
+async def test_a_document_that_a_batch_has_not_brought_in_yet_is_forgotten_all_the_same() -> None:
+    world = World()
+    world.forgetting.coming = {DocumentId("line 7")}
+    world.forgetting.batches = [JobId("b1")]
+    async with world.client() as client:
+        response = await client.delete("/v1/documents/line%207")
+        other = await client.delete("/v1/documents/line%208")
+    assert response.status_code == 200, response.text
+    receipt = response.json()
+    assert (receipt["versions"], receipt["chunks"], receipt["cleanup_job"]) == (0, 0, None)
+    assert (other.status_code, other.json()["code"]) == (404, "document_not_found")
+    assert world.bell.rung == [(Queue.INGEST, "b1")], "its batch goes on without the line"

@@ -7,7 +7,8 @@ from services.shared.contracts.ids import IndexId, JobId, SpaceId
 from services.shared.contracts.indexes import IndexPhase
 from services.shared.contracts.jobs import JobState, Queue
 from tests.unit.gateway.fake_index_book import FakeIndexBook, index_of
-from tests.unit.gateway.fakes import FakeBell, FakeJobs, World
+from tests.unit.gateway.fake_jobs import FakeJobs
+from tests.unit.gateway.fakes import FakeBell, World
 from tests.unit.gateway.messages import job
 from tests.unit.gateway.test_gateway_doors import assert_problem
 

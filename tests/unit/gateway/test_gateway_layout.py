@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.gateway.domain.layout import between, placed, with_markers
-from services.gateway.wiring import gateway_of
+from services.gateway.wiring.flows import gateway_of
 from services.shared.contracts.answers import Answer, AskRequest, SentenceEvent
 from services.shared.contracts.ids import DEFAULT_SPACE
 from tests.unit.gateway.fakes import World

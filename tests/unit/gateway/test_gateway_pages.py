@@ -22,7 +22,7 @@ async def test_the_page_names_the_subject_as_text_and_allows_only_itself() -> No
     policy = page.headers["content-security-policy"]
     assert policy.startswith("default-src 'self'")
     assert "unsafe" not in policy
-    assert page.text.count('class="example"') == len(examples(world.profile)) == 3
+    assert page.text.count('class="choice example"') == len(examples(world.profile)) == 3
 
 
 @pytest.mark.parametrize("name", sorted(file.name for file in FOLDER.iterdir()))
@@ -53,11 +53,14 @@ async def test_a_source_is_plain_text_for_programs_and_a_page_for_people() -> No
         page = await client.get("/v1/documents/docs%2Fa%3F.html/source?as=text", headers=BROWSER)
         old = await client.get("/v1/documents/docs%2Fa%3F.html/source?version=v0")
         bare = await client.get("/v1/documents/docs/a%3F.html/source?version=")
+        unknown = await client.get("/v1/documents/nobody-has-it/source", headers=BROWSER)
+        bytes_wanted = await client.get("/v1/documents/nobody-has-it/source?as=text&as=original", headers=BROWSER)
     assert plain.headers["content-type"] == "text/plain; charset=utf-8"
     assert plain.headers["x-content-type-options"] == "nosniff"
-    assert plain.headers["vary"] == page.headers["vary"] == "Accept"
+    assert all("Accept" in response.headers["vary"] for response in (plain, page))
     assert plain.text == bare.text == "<script>alert(1)</script>" + SHED
     assert page.headers["content-type"].startswith("text/html")
     assert page.headers["content-security-policy"].startswith("default-src 'self'")
-    assert "alert" not in page.text
+    assert page.text == unknown.text, "the page tells what is there"
+    assert bytes_wanted.json()["code"] == "document_not_found"
     assert old.json()["code"] == "version_not_found"

@@ -6,7 +6,7 @@ import pytest
 
 from services.gateway.domain.parts import has_parts, may_have_parts, sound_parts
 from services.gateway.settings import GatewaySettings
-from services.gateway.wiring import gateway_of
+from services.gateway.wiring.flows import gateway_of
 from services.shared.contracts.answers import Answer, AskRequest, StageEvent
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DEFAULT_SPACE

@@ -22,7 +22,7 @@ def parsed(raw: str) -> list[tuple[str, Any]]:
     events = []
     for block in raw[:-2].split("\n\n"):
         fields = [line.partition(": ") for line in block.split("\n") if not line.startswith(":")]
-        assert all(name in ("event", "data") for name, _, _ in fields), block
+        assert all(name in ("event", "data", "id") for name, _, _ in fields), block
         if fields:
             name = next(value for field, _, value in fields if field == "event")
             events.append((name, json.loads("\n".join(value for field, _, value in fields if field == "data"))))
@@ -154,7 +154,8 @@ async def test_a_client_that_leaves_a_plain_question_stops_the_search() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [(b"host", b"gateway"), (b"content-type", b"application/json")]
+    headers.append((b"content-length", str(len(body)).encode()))
     scope = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},

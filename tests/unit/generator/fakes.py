@@ -162,10 +162,11 @@ class FakeBudget:
         self._tokens = tokens
         self.spent: dict[str, int] = {}
 
-    async def left(self, client: str) -> bool:
+    async def left(self, client: str, own: int | None) -> bool:
         """Whether anything is left."""
-        return self._tokens is None or self.spent.get(client, 0) < self._tokens
+        limit = self._tokens if own is None else own or None
+        return limit is None or self.spent.get(client, 0) < limit
 
-    async def spend(self, client: str, tokens: int) -> None:
+    async def spend(self, client: str, tokens: int, own: int | None) -> None:
         """Counts."""
         self.spent[client] = self.spent.get(client, 0) + tokens

@@ -75,6 +75,16 @@ async def test_what_is_spent_meanwhile_counts_at_once_and_in_redis_later(scene: 
     assert list(scene.counts.tokens.values()) == [101]
 
 
+async def test_a_clients_own_limit_goes_before_the_settings_in_either_direction(scene: Scene) -> None:
+    await scene.budget.spend("ann", 150, 200)
+    assert await scene.budget.left("ann", 200)
+    assert not await scene.budget.left("ann", 150)
+    assert not await scene.budget.left("ann")
+    assert await scene.budget.left("ann", 0)
+    await scene.budget.spend("bob", 500, 0)
+    assert await scene.budget.left("bob", 1), "what a client without a limit uses is not counted"
+
+
 async def test_redis_is_not_asked_again_for_some_seconds(scene: Scene) -> None:
     scene.counts.away = True
     for _ in range(5):

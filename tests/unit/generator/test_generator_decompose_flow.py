@@ -112,6 +112,15 @@ async def test_who_has_spent_the_budget_gets_the_rule() -> None:
     assert writer.completed == []
 
 
+async def test_a_clients_own_budget_goes_before_the_settings() -> None:
+    budget = FakeBudget(tokens=0)
+    flow = DecomposeFlow(writer=FakeWriter(replies=[BY_MODEL]), budget=budget, timeout_s=0.2, note=Notes())
+    asked = DecomposeRequest(question=QUESTION, language="en", client="key-1", daily_tokens=50)
+    assert (await flow.decompose(asked)).by == "model"
+    assert budget.spent["key-1"] > 50
+    assert (await flow.decompose(asked)).degraded == ["budget_spent"]
+
+
 @pytest.mark.parametrize("question", ["pier", "When and", "pier " * 4000])
 async def test_a_word_or_a_whole_text_is_not_worth_a_model(question: str) -> None:
     writer = FakeWriter(replies=[BY_MODEL])

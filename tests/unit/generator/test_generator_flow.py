@@ -79,6 +79,18 @@ async def test_a_spent_budget_leaves_the_verbatim_answer() -> None:
     assert (told.end.degraded, writer.prompts) == (["budget_spent"], [])
 
 
+@pytest.mark.parametrize(("daily", "own", "by"), [(0, 500, "fake"), (None, 300, "extractive"), (100, 0, "fake")])
+async def test_a_client_with_a_budget_of_its_own_pays_from_that(daily: int | None, own: int, by: str) -> None:
+    """Own budgets go before the setting's, in either direction; 0 is no limit."""
+    budget = FakeBudget(daily)
+    budget.spent["key-1"] = 400
+    asked = QUESTION.model_copy(update={"client": "key-1", "daily_tokens": own})
+    told = await write(asked, FakeWriter("The dock opens at 05:45 [1].", used=(90, 10)), budget=budget)
+    assert told.end.model.writer == by
+    assert told.end.degraded == (["budget_spent"] if by == "extractive" else [])
+    assert budget.spent == {"key-1": 400 if by == "extractive" else 500}
+
+
 async def test_a_cut_off_answer_is_said_to_be() -> None:
     told = await write(QUESTION, FakeWriter("The dock opens at 05:45 [1]. It closes at no", end="length"))
     assert told.texts == ["The dock opens at 05:45."]

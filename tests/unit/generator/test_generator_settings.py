@@ -71,3 +71,21 @@ def test_another_writer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGSTONE_WRITER", "poet")
     with pytest.raises(ValidationError, match="writer"):
         GeneratorSettings()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_ctx": 4096},
+        {"num_predict": 100},
+        {"temperature": 0.5},
+        {"writer_silence_s": 20},
+        {"answer_threshold": 0.42},
+        {"support_threshold": 0.42},
+        {"grounding_threshold": 0.42},
+    ],
+)
+def test_what_decides_an_answer_shows_in_what_stands_for_the_settings(change: dict[str, float]) -> None:
+    plain = GeneratorSettings()
+    assert GeneratorSettings.model_validate(change).deciding() != plain.deciding()
+    assert GeneratorSettings(generator_port=9000, writer_parallel=3).deciding() == plain.deciding()

@@ -12,6 +12,7 @@ from services.shared.contracts.errors import STATUS, ErrorCode, RagstoneError
 from services.shared.contracts.health import Health, PartHealth, Readiness
 from services.shared.kit.http_app import service_app
 from services.shared.kit.http_client import ServiceClient
+from services.shared.kit.metrics import Metrics
 from services.shared.kit.request_context import REQUEST_ID_HEADER
 
 ODD = 'a "line" with \u2028, \u2029, \u0085 and \r inside'
@@ -27,7 +28,7 @@ async def red(_: FastAPI) -> Readiness:
 
 
 def kitchen() -> FastAPI:
-    app = service_app(service="kitchen", title="Kitchen", lifespan=no_lifespan, ready=red)
+    app = service_app(service="kitchen", title="Kitchen", lifespan=no_lifespan, ready=red, metrics=Metrics("kitchen"))
 
     @app.post("/refuse")
     async def refuse() -> None:

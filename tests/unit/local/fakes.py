@@ -182,7 +182,7 @@ class FakeMeasuring(FakeGateway):
     away: int = 0
     """So many of the next looks at a job find nobody, from the second look at one on."""
     retried: list[str] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
+    said: dict[str, Any] = field(default_factory=dict)
     """Of the one feedback, instead of the usual words."""
 
     def _answer(self, request: httpx.Request) -> httpx.Response:

@@ -63,3 +63,14 @@ def test_torch_can_come_from_an_index_of_ones_own(name: str) -> None:
 
 def test_a_worker_has_time_to_end_its_task() -> None:
     assert COMPOSE["worker"]["stop_grace_period"] == "40s"
+
+
+def test_the_gateway_does_without_keys_only_because_it_is_published_on_loopback() -> None:
+    assert COMPOSE["gateway"]["environment"]["RAGSTONE_WITHOUT_KEYS"] == "${RAGSTONE_WITHOUT_KEYS:-true}"
+    assert COMPOSE["gateway"]["environment"]["RAGSTONE_ALLOWED_HOSTS"] == '${RAGSTONE_ALLOWED_HOSTS:-["gateway"]}'
+
+
+def test_parts_without_a_lock_listen_on_this_machine_only() -> None:
+    for part in PARTS:
+        if part.name in ("retriever", "generator"):
+            assert part.environment["RAGSTONE_HOST"] == "127.0.0.1"

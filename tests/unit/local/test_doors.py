@@ -33,6 +33,8 @@ def test_names_with_slashes_and_dots_are_one_step() -> None:
         ("GET /v1/documents lists those", "GET /v1/documents lists those"),
         ("GET /v1/indexes lists those", "`ragstone indexes` lists those"),
         ("GET /v1/indexes/i2 says how far", "`ragstone indexes` says how far"),
+        ("open it again with POST /v1/gaps/g1/reopen first", "open it again with `ragstone gaps reopen g1` first"),
+        ("GET /v1/gaps lists what", "`ragstone gaps list` lists what"),
         ("DELETE /v1/indexes/i2 gives it up.", "`ragstone indexes remove i2` gives it up."),
         ("Send force: true to promote it", "--force promotes it"),
     ],

@@ -61,13 +61,15 @@ class CatalogDocuments:
 
         return await run_sync(write)
 
-    async def remove(self, space: SpaceId, document_id: DocumentId, request_id: str) -> Forgotten:
+    async def remove(
+        self, space: SpaceId, document_id: DocumentId, request_id: str, *, coming: bool = False
+    ) -> Forgotten:
         """Forget a document, and write down who takes out of the indexes and files what this process may not get to."""
 
         def write() -> Forgotten:
             with self._catalog.write() as tx:
                 now = datetime.now(UTC)
-                removed = documents.remove(tx, space, document_id, now)
+                removed = documents.remove(tx, space, document_id, now, coming=coming)
                 if removed is None:
                     raise _no_document(document_id)
                 rest = {
@@ -91,6 +93,7 @@ class CatalogDocuments:
                     cancelled_jobs=removed.cancelled_jobs,
                     cleanup_job=cleanup,
                     reports_job=reports,
+                    answers=removed.answers,
                 )
 
         return await run_sync(write)

@@ -35,7 +35,9 @@ class CatalogFeedback:
         """Copy the answer from memory into the record, with the verdict."""
 
         def write() -> Feedback:
-            judged = JudgedAnswer(answer.id, answer.question, answer.text, answer.status, answer.documents)
+            judged = JudgedAnswer(
+                answer.id, answer.question, answer.text, answer.status, answer.documents, answer.evidence
+            )
             with self._catalog.write() as tx:
                 return feedback.add(
                     tx,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from anyio.to_thread import run_sync
 from sqlalchemy import Connection
 
-from services.shared.catalog import job_items, jobs
+from services.shared.catalog import asked, job_items, jobs
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.job_rows import JobRow
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -45,12 +45,12 @@ class CatalogJobs:
 
         return await run_sync(read)
 
-    async def one(self, space: SpaceId, job_id: JobId) -> Job:
+    async def one(self, space: SpaceId, job_id: JobId, *, only_of: str | None = None) -> Job:
         """The job as it is now."""
 
         def read() -> Job:
             with self._catalog.read() as tx:
-                return _known(tx, space, job_id).view()
+                return _known(tx, space, job_id, only_of).view()
 
         return await run_sync(read)
 
@@ -65,11 +65,12 @@ class CatalogJobs:
 
         return await run_sync(read)
 
-    async def cancel(self, space: SpaceId, job_id: JobId) -> Job:
+    async def cancel(self, space: SpaceId, job_id: JobId, *, only_of: str | None = None) -> Job:
         """Cancel a waiting job, or ask a running one to stop."""
 
         def change() -> Job:
             with self._catalog.write() as tx:
+                _known(tx, space, job_id, only_of)
                 return jobs.request_cancel(tx, space, job_id, datetime.now(UTC)).view()
 
         return await run_sync(change)
@@ -101,8 +102,11 @@ class CatalogJobs:
         return await run_sync(change)
 
 
-def _known(tx: Connection, space: SpaceId, job_id: JobId) -> JobRow:
+def _known(tx: Connection, space: SpaceId, job_id: JobId, only_of: str | None = None) -> JobRow:
     row = jobs.get(tx, space, job_id)
+    if row is not None and only_of is not None:
+        theirs = row.kind is JobKind.ASK and asked.order_of(row).key_id == only_of
+        row = row if theirs else None
     if row is None:
         detail = f"There is no job {job_id[:80]!r} in this space; GET /v1/jobs lists those that there are."
         raise RagstoneError(ErrorCode.JOB_NOT_FOUND, detail)

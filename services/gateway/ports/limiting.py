@@ -1,0 +1,17 @@
+"""What limits need from outside: counts that all gateways share."""
+
+from typing import Protocol
+
+from services.gateway.domain.limiting import Charge, Standing
+
+
+class Rates(Protocol):
+    """Counts over a sliding window. Both raise RagstoneError (limits_unavailable) where nothing can be counted."""
+
+    async def hit(self, charge: Charge, cost: int = 1) -> Standing:
+        """Count a request, unless it is too many; ``allowed`` says which."""
+        ...
+
+    async def look(self, charge: Charge) -> Standing:
+        """The same without counting: ``allowed`` says whether one more would be."""
+        ...
