@@ -21,7 +21,7 @@ PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats nginx test-browser
+.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats nginx test-browser audit test-api
 
 help: ## This list
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -73,6 +73,9 @@ nginx: ## Install nginx for the tests that put one before the gateway, where apt
 test-browser: $(VENV)/.dev ## Everything that people see, in the system's Chromium; SCREENSHOTS=docs/screens takes its pictures anew
 	RAGSTONE_TEST_BROWSER=whole RAGSTONE_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest -rs tests/browser
 
+test-api: $(VENV)/.dev ## Everything that the OpenAPI document names, tried thousands of times with a key and without (minutes)
+	RAGSTONE_TEST_API=whole $(BIN)/python -m pytest -s tests/contract/gateway/test_gateway_api.py tests/e2e/test_api_whole.py
+
 chaos: $(VENV)/.dev ## Kill processes at random moments for ROUNDS rounds; nothing may be lost, double or undead (minutes)
 	RAGSTONE_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos
 
@@ -87,6 +90,9 @@ bench: $(VENV)/.dev ## Retrieval measured on a collection with judgements: make 
 
 models: $(VENV)/.dev ## Fetch models for tests and evaluation: make models MODELS="smollm2 qwen1.5b mpnet"
 	$(BIN)/python -m benchmarks.fetch_models $(MODELS)
+
+audit: $(VENV)/audit/.made ## Compare every pinned version with the public list of known faults (needs the internet)
+	$(VENV)/audit/bin/pip-audit --strict --no-deps --disable-pip -r constraints.txt
 
 lock: ## Write constraints.txt anew from what pyproject.toml allows (takes minutes)
 	sh .ci/lock
@@ -110,3 +116,9 @@ $(VENV)/.dev: $(VENV)/.torch
 	$(PIP) install -q -c constraints.txt -e '.[local,dev,postgres]'
 	$(EXPORT)
 	@touch $(VENV)/.local $@
+
+# An environment of its own: what looks at the pins adds none.
+$(VENV)/audit/.made: $(VENV)/.torch
+	$(BIN)/python -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install -q 'pip-audit>=2.10,<3'
+	@touch $@

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
-from pydantic import ValidationError
 
 from services.gateway.adapters.profile import load_profile
 from services.gateway.app.application import gateway_app
-from services.gateway.app.heads import limited_heads
+from services.gateway.app.heads import how_served
 from services.gateway.settings import GatewaySettings
 from services.gateway.wiring.opened import Wiring
 from services.shared.catalog import key_desk
 from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.listening import host_to_listen_on, why_not
 from services.shared.kit.logs import configure_logs, get_logger
-from services.shared.kit.settings import LogSettings, StateSettings, TraceSettings
+from services.shared.kit.settings import LogSettings, StateSettings, TraceSettings, started
 from services.shared.kit.tracing import configure_tracing
 
 
@@ -30,9 +29,8 @@ def main() -> int:
         wiring = Wiring(settings)
         wiring.prepare()
         host = host_to_listen_on(settings.host, keys_made=wiring.keys_made(), without_keys=settings.without_keys)
-    except (RagstoneError, ValidationError) as error:
-        why = error.detail if isinstance(error, RagstoneError) else str(error)
-        get_logger(__name__).error("gateway_cannot_start", why=why)
+    except RagstoneError as error:
+        get_logger(__name__).error("gateway_cannot_start", why=error.detail)
         return 1
     if host != settings.host:
         get_logger(__name__).warning("gateway_listens_here_only", why=why_not(settings.host))
@@ -40,12 +38,7 @@ def main() -> int:
         gateway_app(wiring.gateway, close=wiring.close),
         host=host,
         port=settings.port,
-        http=limited_heads(settings.body_timeout_s),
-        # It would believe a header of any name that the client invents; app/addresses.py reads it instead.
-        proxy_headers=False,
-        access_log=False,
-        log_config=None,
-        server_header=False,
+        **how_served(settings.body_timeout_s),
         timeout_graceful_shutdown=5,
     )
     return 0
@@ -61,9 +54,8 @@ def asker() -> int:
         settings = GatewaySettings()
         # Each child opens its own; this one says what is wrong before there are any.
         Wiring(settings).prepare()
-    except (RagstoneError, ValidationError) as error:
-        why = error.detail if isinstance(error, RagstoneError) else str(error)
-        get_logger(__name__).error("asker_cannot_start", why=why)
+    except RagstoneError as error:
+        get_logger(__name__).error("asker_cannot_start", why=error.detail)
         return 1
     serve(settings)
     return 0
@@ -92,12 +84,17 @@ def keys(words: Sequence[str]) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    match sys.argv[1:2]:
+def asked_for(words: Sequence[str]) -> int:
+    """What the command line asks for."""
+    match words[:1]:
         case ["asker"]:
-            sys.exit(asker())
+            return asker()
         case ["profile"]:
-            sys.exit(check_profile(sys.argv[2:]))
+            return check_profile(words[1:])
         case ["keys"]:
-            sys.exit(keys(sys.argv[2:]))
-    sys.exit(main())
+            return keys(words[1:])
+    return main()
+
+
+if __name__ == "__main__":
+    started(lambda: asked_for(sys.argv[1:]))

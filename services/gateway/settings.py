@@ -4,32 +4,31 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, IPvAnyNetwork
-from pydantic_settings import BaseSettings
 
-from services.shared.kit.settings import TABLE
+from services.shared.kit.settings import Listed, Table
 
 _RATE = r"^[1-9]\d* ?/ ?([1-9]\d* ?)?(second|minute|hour|day)s?$"
 
 
-class GatewaySettings(BaseSettings):
+class GatewaySettings(Table):
     """The public door: its address, its limits, and how long it waits for the others."""
-
-    model_config = TABLE
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; the default is this machine only")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on")
-    allowed_origins: list[str] = Field(
+    allowed_origins: Listed[str] = Field(
         default_factory=list,
-        description='Web addresses beside its own whose pages may send to it, as ["https://example.com"]',
+        examples=["https://example.com,https://shop.example"],
+        description="Web addresses beside its own whose pages may send to it, as https://example.com,https://shop.example",
     )
     without_keys: bool = Field(
         default=False,
         description="While no key was made, everybody who reaches the gateway may do everything; for a container whose "
         "port is published on loopback only",
     )
-    allowed_hosts: list[str] = Field(
+    allowed_hosts: Listed[str] = Field(
         default_factory=list,
-        description='Names beside localhost by which the gateway is called while no key was made, as ["gateway"]; '
+        examples=["gateway,docs.example"],
+        description="Names beside localhost by which the gateway is called while no key was made, as gateway; "
         "others could be a web page's",
     )
     profile: Path | None = Field(
@@ -78,12 +77,14 @@ class GatewaySettings(BaseSettings):
     ready_timeout_s: float = Field(
         default=2.5, gt=0, description="Longest wait for one part's readiness, seconds; all are asked at once"
     )
-    trusted_proxies: list[IPvAnyNetwork] = Field(
+    trusted_proxies: Listed[IPvAnyNetwork] = Field(
         default_factory=list,
-        description='Networks of the proxies whose X-Forwarded-For is believed, as ["127.0.0.1", "10.0.0.0/8"]',
+        examples=["127.0.0.1,10.0.0.0/8"],
+        description="Networks of the proxies whose X-Forwarded-For is believed, as 127.0.0.1,10.0.0.0/8",
     )
     limit_address: str | None = Field(
         default=None,
+        examples=["60/minute"],
         pattern=_RATE,
         description="Questions of one client address without a key of its own, as 60/minute; null: none while no key"
         " exists, 60/minute once one does",
@@ -93,12 +94,13 @@ class GatewaySettings(BaseSettings):
     )
     limit_requests: str | None = Field(
         default=None,
+        examples=["3000/minute"],
         pattern=_RATE,
         description="All other requests of one private key, or of one address; null: none while no key exists,"
         " 3000/minute once one does",
     )
     limit_wrong_keys: str = Field(
-        default="20/minute", pattern=_RATE, description="Wrong keys of one address before its next is not looked up"
+        default="20/minute", pattern=_RATE, description="Wrong keys of one address before its next ones are 429"
     )
     limits_when_away: Literal["allow", "refuse"] = Field(
         default="allow",

@@ -5,7 +5,7 @@ import uvicorn
 from services.generator.app import create_app
 from services.generator.settings import GeneratorSettings
 from services.shared.kit.logs import configure_logs
-from services.shared.kit.settings import LogSettings, TraceSettings
+from services.shared.kit.settings import LogSettings, TraceSettings, started
 from services.shared.kit.tracing import configure_tracing
 
 
@@ -25,4 +25,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    started(main)

@@ -4,10 +4,9 @@ import hashlib
 from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr
-from pydantic_settings import BaseSettings
 
 from services.generator.domain import extractive, support
-from services.shared.kit.settings import TABLE
+from services.shared.kit.settings import Table
 
 DECIDING = {
     "num_ctx",
@@ -26,10 +25,8 @@ def _formerly(name: str) -> AliasChoices:
     return AliasChoices(f"RAGSTONE_WRITER_{name}", f"RAGSTONE_OLLAMA_{name}")
 
 
-class GeneratorSettings(BaseSettings):
+class GeneratorSettings(Table):
     """Who writes, and within which limits."""
-
-    model_config = TABLE
 
     host: str = Field(default="127.0.0.1", description="Address that the service listens on")
     generator_port: int = Field(default=8003, ge=1, le=65535, description="Port of the generator")

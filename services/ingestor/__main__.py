@@ -13,7 +13,7 @@ from services.shared.kit.deafness import begin_anew_when_deaf
 from services.shared.kit.logs import configure_logs, get_logger
 from services.shared.kit.owner import this_process
 from services.shared.kit.presence import announce
-from services.shared.kit.settings import TraceSettings
+from services.shared.kit.settings import TraceSettings, started
 from services.shared.kit.tracing import configure_tracing
 
 log = get_logger(__name__)
@@ -102,4 +102,4 @@ def main() -> None:
     ROLES[sys.argv[1]](settings)
 
 
-main()
+started(main)

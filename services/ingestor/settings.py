@@ -1,10 +1,8 @@
 """Settings of the workers and the reconciler."""
 
 from pydantic import Field
-from pydantic_settings import BaseSettings
 
 from services.shared.kit.settings import (
-    TABLE,
     ChromaSettings,
     EmbedderSettings,
     JobSettings,
@@ -12,13 +10,12 @@ from services.shared.kit.settings import (
     RedisSettings,
     ServiceSettings,
     StateSettings,
+    Table,
 )
 
 
-class WorkSettings(BaseSettings):
+class WorkSettings(Table):
     """How much a worker takes on, and the limits of a document."""
-
-    model_config = TABLE
 
     worker_concurrency: int = Field(default=1, ge=1, description="Child processes of a worker; each loads the model")
     worker_tasks_per_child: int = Field(
@@ -40,10 +37,8 @@ class WorkSettings(BaseSettings):
     )
 
 
-class ParseSettings(BaseSettings):
+class ParseSettings(Table):
     """What the process that reads files may use up; a file that passes a limit fails alone."""
-
-    model_config = TABLE
 
     parse_timeout_s: float = Field(default=30.0, gt=0, description="Longest reading of one document, seconds")
     parse_first_s: float = Field(
@@ -73,10 +68,8 @@ class ParseSettings(BaseSettings):
     )
 
 
-class ReconcilerSettings(BaseSettings):
+class ReconcilerSettings(Table):
     """How often the reconciler looks, and what it takes for lost or left over."""
-
-    model_config = TABLE
 
     reconcile_every_s: float = Field(default=5.0, gt=0, description="Pause between two looks at the jobs, seconds")
     ring_after_s: float = Field(
@@ -106,10 +99,8 @@ class ReconcilerSettings(BaseSettings):
     )
 
 
-class JudgeSettings(BaseSettings):
+class JudgeSettings(Table):
     """The language model that judges answers in an evaluation, beside the rules; it should not be the writer."""
-
-    model_config = TABLE
 
     judge_url: str | None = Field(
         default=None,

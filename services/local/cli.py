@@ -19,9 +19,9 @@ from services.local.commands.gaps import gaps_app
 from services.local.commands.golden import golden_app
 from services.local.commands.keys import keys
 from services.local.doors import as_commands
-from services.local.settings import WrongSetting
 from services.local.terminal import FAILED, INTERRUPTED, NAME, NOT_RUNNING, WRONG_USAGE, complain, say_version
 from services.shared.contracts.errors import RagstoneError
+from services.shared.kit.settings import WrongSetting
 
 app = typer.Typer(
     help=(__doc__ or "").split("\n", 1)[1],
@@ -58,9 +58,9 @@ app.add_typer(golden_app, name="golden")
 app.add_typer(feedback_app, name="feedback")
 app.add_typer(gaps_app, name="gaps")
 # The words behind it are read by the desk that a container has too, which says its own help.
-app.command(
-    "keys", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)(keys)
+app.command("keys", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    keys
+)
 app.command("doctor")(stack.doctor_command)
 
 

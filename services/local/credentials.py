@@ -8,9 +8,10 @@ from threading import Lock
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from services.local.settings import LocalSettings, WrongSetting
+from services.local.settings import LocalSettings
 from services.shared.contracts import key_secrets
 from services.shared.contracts.keys import CreatedKey, Role
+from services.shared.kit.settings import WrongSetting
 
 LIVES = timedelta(hours=1)
 RENEW_S = 1800.0

@@ -2,20 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import Any, get_args
 
-from annotated_types import Ge, Gt, Le
-from pydantic import Field, SecretStr, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from services.shared.kit.settings import StateSettings
-
-PREFIX = "RAGSTONE_"
-
-
-class WrongSetting(Exception):
-    """A setting cannot be used; the text names it, its value and what is allowed."""
+from services.shared.kit.settings import StateSettings, WrongSetting
 
 
 class LocalSettings(StateSettings):
@@ -66,12 +57,10 @@ def local_settings(port: int | None = None) -> LocalSettings:
     """
     try:
         settings = LocalSettings() if port is None else LocalSettings(port=port)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0])
-        said = "--port" if name == "port" and port is not None else PREFIX + name.upper()
-        allowed = _allowed(LocalSettings.model_fields[name])
-        raise WrongSetting(f"{said} is {first['input']!r}; allowed is {allowed}.") from error
+    except WrongSetting as error:
+        if port is None:
+            raise
+        raise WrongSetting(str(error).replace("RAGSTONE_PORT is", "--port is")) from error
     there = settings.state_dir.absolute()
     while not os.path.lexists(there):
         there = there.parent
@@ -93,16 +82,3 @@ def make_state_folder(folder: Path) -> None:
         raise WrongSetting(f"{detail}; allowed is a folder that can be written.") from error
     if not os.access(folder, os.W_OK):
         raise WrongSetting(f"RAGSTONE_STATE_DIR is '{folder}'; allowed is a folder that can be written.")
-
-
-def _allowed(field: FieldInfo) -> str:
-    kinds: tuple[Any, ...] = get_args(field.annotation) or (field.annotation,)
-    words = "a whole number" if int in kinds else "a number" if float in kinds else "text that can be read"
-    for limit in field.metadata:
-        if isinstance(limit, Ge):
-            words += f" from {limit.ge}"
-        elif isinstance(limit, Gt):
-            words += f" above {limit.gt}"
-        elif isinstance(limit, Le):
-            words += f" to {limit.le}"
-    return words

@@ -15,11 +15,12 @@ from services.local.ports import choose_ports
 from services.local.processes import CHILD_DEFAULTS, PARTS, Part
 from services.local.profiles import SETTING
 from services.local.running import Running
-from services.local.settings import PREFIX, LocalSettings
+from services.local.settings import LocalSettings
 from services.local.state import RunFolder
 from services.local.supervisor import Manners, Supervisor
 from services.local.voice import Voice
 from services.shared.kit.listening import host_to_listen_on, is_loopback
+from services.shared.kit.setting_words import PREFIX
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from functools import partial
 
 from services.retriever.settings import Settings
 from services.shared.kit.logs import configure_logs
-from services.shared.kit.settings import TraceSettings
+from services.shared.kit.settings import TraceSettings, started
 from services.shared.kit.tracing import configure_tracing
 from services.shared.models.embedders import Embedders
 
@@ -42,4 +42,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    started(main)

@@ -4,16 +4,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import Field
-from pydantic_settings import BaseSettings
 
 from services.retriever.domain.fusion import Fusion
-from services.shared.kit.settings import TABLE, ChromaSettings, EmbedderSettings, LogSettings, StateSettings
+from services.shared.kit.settings import ChromaSettings, EmbedderSettings, LogSettings, StateSettings, Table
 
 
-class RetrieverSettings(BaseSettings):
+class RetrieverSettings(Table):
     """How passages are found, and where the service listens."""
-
-    model_config = TABLE
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 inside a container")
     retriever_port: int = Field(default=8002, ge=1, le=65535, description="Port of the retriever")

@@ -8,17 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from services.shared.contracts.jobs import JobState
 from services.shared.contracts.keys import NewKey, Role
-from tests.e2e.stack import ROOT, Stack, running_stack, until
-
-pytest.importorskip("playwright", reason="playwright is not installed")
-
-from playwright.sync_api import Browser, sync_playwright
-
 from tests.browser.gateways import Keyed, made_key
 from tests.browser.visitor import Visitor
+from tests.e2e.stack import ROOT, Stack, running_stack, until
 
 CHROMIUM = os.environ.get("RAGSTONE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = (

@@ -130,7 +130,7 @@ async def events_arrive(site: Site) -> None:
         async with client.stream("POST", "/v1/ask", json=body) as response:
             assert response.status_code == 200
             assert response.headers["content-type"].startswith("text/event-stream")
-            assert response.headers["cache-control"] == "no-cache"
+            assert response.headers["cache-control"] == "no-store"
             async for piece in response.aiter_text():
                 heard.append((time.monotonic(), piece))
     events = parsed("".join(piece for _, piece in heard))

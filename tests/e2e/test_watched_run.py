@@ -34,6 +34,7 @@ class Watched:
     answer: dict[str, Any] = field(default_factory=dict)
     metrics: dict[str, bytes] = field(default_factory=dict)
     secret: str = ""
+    warmed: dict[str, Any] = field(default_factory=dict)
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,7 @@ def use(watched: Watched, client: httpx.Client) -> None:
     client.post("/v1/ask", content=f'{{"question": "{MADE}', headers={"Content-Type": "application/json"})
     client.post("/v1/ask", json={"question": ASKED, MADE: MADE})
     client.get("/v1/documents", headers={"Authorization": f"Bearer {KEY}"})
+    watched.warmed = client.post("/v1/warmup", params={"wait_s": 30}).json()
     ports = {name: stack.environment[f"RAGSTONE_{name.upper()}_PORT"] for name in ("retriever", "generator")}
     for name, port in {"gateway": str(stack.port), **ports}.items():
         watched.metrics[name] = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False, timeout=20).content
@@ -166,6 +168,13 @@ def test_the_dashboard_finds_every_metric_in_the_running_services(watched: Watch
         assert series in values
     for word in (TEXT, QUESTION, QUERY, KEY, MADE, "shed.md"):
         assert word not in told
+
+
+def test_a_warm_up_says_which_models_are_here(watched: Watched) -> None:
+    parts = watched.warmed["parts"]
+    assert {name: part["ready"] for name, part in parts.items()} == {"retriever": True, "generator": True}
+    assert "all-MiniLM-L6-v2" in parts["retriever"]["detail"]
+    assert "extractive" in parts["generator"]["detail"]
 
 
 def test_the_logs_are_where_they_are_looked_for(watched: Watched) -> None:

@@ -68,6 +68,10 @@ class RedisRates:
         """Count it. Raises RagstoneError (limits_unavailable)."""
         return await self._asked(charge, cost)
 
+    async def give_back(self, charge: Charge, cost: int, wanted: int) -> Standing:
+        """Count it back. Raises RagstoneError (limits_unavailable)."""
+        return await self._asked(charge, -cost, wanted)
+
     async def look(self, charge: Charge) -> Standing:
         """Only look. Raises RagstoneError (limits_unavailable)."""
         return await self._asked(charge, 0)
@@ -76,13 +80,13 @@ class RedisRates:
         """Close the connections."""
         await self._pool.aclose()
 
-    async def _asked(self, charge: Charge, cost: int) -> Standing:
+    async def _asked(self, charge: Charge, cost: int, wanted: int = 1) -> Standing:
         item = _item(charge.rate)
         key = item.key_for(charge.name, hashlib.sha256(charge.who.encode()).hexdigest()[:32])
         if self._clock() >= self._asked_again_at:
             try:
                 async with asyncio.timeout(LONGEST_S):
-                    return await _counted(self._shared, item, key, cost)
+                    return await _counted(self._shared, item, key, cost, wanted)
             except (RedisError, OSError) as error:
                 self._is_away(type(error).__name__)
         if self._when_away == "refuse":
@@ -91,7 +95,7 @@ class RedisRates:
                 "start Redis or correct RAGSTONE_REDIS_URL."
             )
             raise RagstoneError(ErrorCode.LIMITS_UNAVAILABLE, detail, retry_after_s=int(AWAY_S))
-        return await _counted(self._alone, item, key, cost)
+        return await _counted(self._alone, item, key, cost, wanted)
 
     def _is_away(self, why: str) -> None:
         """Said once, however many requests found it out at the same time."""
@@ -107,8 +111,8 @@ def _item(rate: str) -> RateLimitItem:
     return parse(rate)
 
 
-async def _counted(storage: Storage, item: RateLimitItem, key: str, cost: int) -> Standing:
-    """Count ``cost``, 0 for only looking, and see what is left.
+async def _counted(storage: Storage, item: RateLimitItem, key: str, cost: int, wanted: int) -> Standing:
+    """Count ``cost``, 0 for only looking and less for counting back, and see what is left.
 
     The library's own account of the time to wait leaves out that a full window has to end first.
     """
@@ -117,6 +121,8 @@ async def _counted(storage: Storage, item: RateLimitItem, key: str, cost: int) -
     previous, previous_left, current, current_left = await storage.get_sliding_window(key, period)
     # A counter lives on through the window after its own.
     window = Window(previous, previous_left, current, max(0.0, current_left - period))
+    if cost < 0:
+        return standing(item.amount, period, window, allowed=False, wanted=wanted)
     found = standing(item.amount, period, window, allowed=allowed, wanted=1 if allowed else cost)
     if cost:
         return found

@@ -1,6 +1,7 @@
 """Whose address a request comes from, behind any number of trusted proxies."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from starlette.types import Scope
@@ -12,8 +13,16 @@ HOPS = 50
 """Proxies that are looked at, from the gateway outwards."""
 
 
-def address_of(scope: Scope, trusted: Sequence[Network]) -> str:
-    """The client's address; empty where a Unix socket tells none.
+@dataclass(frozen=True)
+class Client:
+    """``address``: empty where a Unix socket tells none. ``named``: trusted proxies named it, and left no gap."""
+
+    address: str
+    named: bool
+
+
+def client_of(scope: Scope, trusted: Sequence[Network]) -> Client:
+    """Whose request it is.
 
     X-Forwarded-For is read from its right end, where the nearest proxy has written: each proxy is believed only if it
     is itself in ``trusted``, so that what a client invented stands behind its true address and is never reached.
@@ -22,23 +31,26 @@ def address_of(scope: Scope, trusted: Sequence[Network]) -> str:
     peer = scope.get("client")
     nearest = _read(peer[0]) if peer else None
     if nearest is None and peer and peer[0]:
-        return str(peer[0])
+        return Client(str(peer[0]), named=False)
     if not trusted or (nearest is not None and not _within(nearest, trusted)):
-        return "" if nearest is None else str(nearest)
+        return Client("" if nearest is None else str(nearest), named=False)
+    named = False
     for hop in _hops(scope):
         found = _read(hop)
+        named = found is not None
         if found is None:
             break
         nearest = found
         if not _within(found, trusted):
             break
-    return "" if nearest is None else str(nearest)
+    return Client("" if nearest is None else str(nearest), named)
 
 
 def _hops(scope: Scope) -> list[str]:
-    """What the proxies wrote, the nearest first."""
+    """What the proxies wrote, the nearest first; an unreadable one stands for all beyond ``HOPS``."""
     lines = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
-    return [hop.strip() for hop in reversed(",".join(lines).rsplit(",", HOPS)[-HOPS:]) if hop.strip()]
+    far, *near = ",".join(lines).rsplit(",", HOPS)
+    return [hop.strip() for hop in (*reversed(near), "beyond" if "," in far else far) if hop.strip()]
 
 
 def _read(text: str) -> Address | None:

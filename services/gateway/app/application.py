@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 
 from services.gateway.app import (
     agents,
+    api_docs,
     calibrations,
     documents,
     evaluations,
@@ -24,17 +25,20 @@ from services.gateway.app import (
     questions,
     widget,
 )
-from services.gateway.app.callers import Callers
+from services.gateway.app.callers import OPEN, Callers
+from services.gateway.app.described import describe
 from services.gateway.app.foreign_pages import ForeignPages
 from services.gateway.app.limits import BodyLimit, json_max_bytes
 from services.gateway.app.openai_errors import OpenAIErrors
 from services.gateway.app.origins import OwnOrigin
 from services.gateway.app.rates import AnswersAtOnce, RateLimits
+from services.gateway.app.safe_headers import SafeHeaders
 from services.gateway.app.shells import SourceShell
 from services.gateway.settings import GatewaySettings
 from services.gateway.wiring.flows import Gateway
 from services.shared.contracts.health import Readiness
 from services.shared.kit.http_app import service_app
+from services.shared.kit.http_client import without_addresses
 
 NEEDED = ("catalog", "retriever", "generator")
 """Parts without which no question is answered; the others are shown only."""
@@ -62,6 +66,8 @@ def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _not
         begins_traces=True,
     )
     app.state.gateway = gateway
+    # Around the request's id, whose own refusal is an answer too.
+    app.user_middleware.insert(0, Middleware(SafeHeaders))
     app.user_middleware.append(Middleware(SourceShell))
     # Around all that may refuse.
     app.user_middleware.append(Middleware(OpenAIErrors))
@@ -79,8 +85,10 @@ def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _not
     for door in (questions, documents, jobs, evaluations, golden, feedback, calibrations, indexes, keys, openai, pages):
         app.include_router(door.router)
     app.include_router(widget.router)
+    app.include_router(api_docs.router)
     app.include_router(operations.router)
     app.router.routes.extend(agents.ROUTES)
+    describe(app, OPEN)
     return app
 
 
@@ -97,4 +105,8 @@ def _larger(settings: GatewaySettings) -> dict[str, int]:
 async def _ready(app: FastAPI) -> Readiness:
     gateway: Gateway = app.state.gateway
     parts = await gateway.parts.look()
+    if await gateway.door.strangers_may_come():
+        parts = {
+            name: part.model_copy(update={"detail": without_addresses(part.detail)}) for name, part in parts.items()
+        }
     return Readiness(ready=all(parts[name].ready for name in NEEDED), parts=parts)

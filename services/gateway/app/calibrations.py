@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Response
 
 from services.gateway.app.common import PROBLEMS, GatewayOf, WriteSpace
+from services.gateway.app.described import problems
 from services.shared.contracts.calibration import CalibrationRequest, CalibrationState
 from services.shared.contracts.golden import StartedJob
 from services.shared.kit.request_context import request_id
@@ -10,7 +11,7 @@ from services.shared.kit.request_context import request_id
 router = APIRouter(tags=["calibrations"], responses=PROBLEMS)
 
 
-@router.post("/v1/calibrations", status_code=202)
+@router.post("/v1/calibrations", status_code=202, responses=problems(409))
 async def start_calibration(
     wanted: CalibrationRequest, response: Response, gateway: GatewayOf, space: WriteSpace
 ) -> StartedJob:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from services.gateway.app.addresses import Network, address_of
+from services.gateway.app.addresses import Network, client_of
 from services.gateway.domain.callers import Caller
 from services.gateway.domain.doors import Knock
 from services.gateway.flow.door import Door
@@ -20,7 +20,8 @@ OPEN = frozenset({"/", "/healthz", "/readyz", "/widget.js", "/widget-example", "
 OPEN_FOLDER = "/assets/"
 
 _UNAUTHORIZED = 401
-_FORWARDING = ("x-forwarded-for", "forwarded")
+_FORWARDING = ("x-forwarded-for", "forwarded", "x-real-ip", "via", "x-forwarded-host", "x-forwarded-proto")
+"""What a proxy writes. One that writes none of it cannot be told from a program on its machine."""
 
 
 def is_open(path: str) -> bool:
@@ -50,18 +51,18 @@ class Callers:
         await self.app(scope, receive, send)
 
     async def _caller(self, scope: Scope) -> Caller:
-        address = address_of(scope, self._trusted)
+        client = client_of(scope, self._trusted)
         if is_open(scope["path"]):
-            return Caller(address=address, role=Role.READ, public=True)
+            return Caller(address=client.address, role=Role.READ, public=True)
         headers = Headers(scope=scope)
-        # What an unknown proxy on this machine passes on comes from anywhere.
-        passed_on = not self._trusted and any(name in headers for name in _FORWARDING)
+        # What a proxy on this machine passes on comes from anywhere, unless trusted ones say that it is from here.
+        passed_on = not client.named and any(name in headers for name in _FORWARDING)
         return await self._door.caller(
             Knock(
                 authorization=headers.get("authorization"),
                 origin=headers.get("origin"),
                 host=headers.get("host", ""),
-                address=address,
-                local=is_loopback(address) and not passed_on,
+                address=client.address,
+                local=is_loopback(client.address) and not passed_on,
             )
         )

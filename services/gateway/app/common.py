@@ -1,23 +1,19 @@
-"""What every door needs of a request: the gateway, who asks, the space, the page of a list; and how errors are
-documented."""
+"""What every door needs of a request: the gateway, who asks, the space, the page of a list; and its refusals."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
 
+from services.gateway.app.described import ANYWHERE, problems
 from services.gateway.domain.callers import Caller
 from services.gateway.domain.names import space_named
 from services.gateway.wiring.flows import Gateway
-from services.shared.contracts.errors import Problem
 from services.shared.contracts.ids import DEFAULT_SPACE, SpaceId
 from services.shared.contracts.keys import Role
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    422: {"model": Problem, "description": "The request is at fault; the problem document says how"},
-    "default": {"model": Problem, "description": "Any other error, as an RFC 9457 problem document"},
-}
-"""Responses that every route shares."""
+PROBLEMS = problems(*ANYWHERE)
+"""Refusals of every route; the document adds what follows from a route's shape."""
 
 Named = Annotated[
     str | None,
@@ -25,6 +21,8 @@ Named = Annotated[
         alias="Ragstone-Space",
         description="The space to work in, main when left out; it is made at its first write. A key of one space "
         "needs no name.",
+        # Not as a rule of its own, which would refuse in other words than the rest of the gateway.
+        json_schema_extra={"pattern": "^[a-z0-9][a-z0-9_-]{0,62}$"},
     ),
 ]
 

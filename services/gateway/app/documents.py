@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from services.gateway.app import sources, uploads
 from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, ReadSpace, VisitedSpace, WriteSpace
+from services.gateway.app.described import problems
 from services.shared.contracts.documents import DeletionReceipt, Document, DocumentList, SubmittedJobs
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.kit.request_context import request_id
@@ -18,7 +19,7 @@ Version = Annotated[VersionId | None, Query(description="A version's id; the liv
 As = Annotated[Literal["original", "text"], Query(alias="as", description="original bytes, or extracted text")]
 
 
-@router.post(UPLOAD_PATH, status_code=202, openapi_extra={"requestBody": uploads.REQUEST_BODY})
+@router.post(UPLOAD_PATH, status_code=202, responses=problems(415), openapi_extra={"requestBody": uploads.REQUEST_BODY})
 async def send_documents(request: Request, gateway: GatewayOf, space: WriteSpace) -> SubmittedJobs:
     """Take documents in: files, one text as JSON, or many as NDJSON; a job each ingests them."""
     return await uploads.received(request, gateway, space)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 
 from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, WriteSpace
+from services.gateway.app.described import problems
 from services.shared.contracts.evaluation import Evaluation, EvaluationList, EvaluationRequest, StartedEvaluation
 from services.shared.kit.request_context import request_id
 
@@ -31,14 +32,14 @@ _REPORT_HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
+    "Cache-Control": "no-store",
 }
 _MEDIA_TYPE = {"html": "text/html", "markdown": "text/markdown"}
 
 As = Annotated[Literal["html", "markdown"], Query(alias="as", description="A page for browsers, or Markdown")]
 
 
-@router.post(EVALUATIONS_PATH, status_code=202)
+@router.post(EVALUATIONS_PATH, status_code=202, responses=problems(404))
 async def start_evaluation(
     ordered: EvaluationRequest, response: Response, gateway: GatewayOf, space: WriteSpace
 ) -> StartedEvaluation:
@@ -59,13 +60,13 @@ async def list_evaluations(
     return await gateway.evaluations.page(space, limit=limit, cursor=cursor)
 
 
-@router.get("/v1/evaluations/{id}")
+@router.get("/v1/evaluations/{id}", responses=problems(409))
 async def get_evaluation(id: str, gateway: GatewayOf, space: WriteSpace) -> Evaluation:
     """A finished evaluation, whole: every question's outcome and what it comes to; 409 while it is not finished."""
     return await gateway.evaluations.one(space, id)
 
 
-@router.get("/v1/evaluations/{id}/report", response_class=Response, responses=REPORT)
+@router.get("/v1/evaluations/{id}/report", response_class=Response, responses={**problems(409), **REPORT})
 async def get_report(id: str, gateway: GatewayOf, space: WriteSpace, form: As = "html") -> Response:
     """A finished evaluation's report, for people."""
     text = await gateway.evaluations.report(space, id, form)

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from services.gateway.app.common import PROBLEMS, CallerOf, Cursor, GatewayOf, Limit, VisitedSpace, WriteSpace
+from services.gateway.app.described import problems
 from services.shared.contracts.golden import (
     Correction,
     Feedback,
@@ -21,7 +22,7 @@ States = Annotated[list[FeedbackState] | None, Query(description="Only feedback 
 Said = Annotated[Verdict | None, Query(description="Only this verdict")]
 
 
-@router.post("/v1/feedback", status_code=201)
+@router.post("/v1/feedback", status_code=201, responses=problems(404))
 async def judge_answer(said: FeedbackRequest, gateway: GatewayOf, space: VisitedSpace, caller: CallerOf) -> Feedback:
     """Say whether an answer was good or bad, by its id; from then on the question and the answer are kept.
 
@@ -43,13 +44,13 @@ async def list_feedback(
     return await gateway.feedback.page(space, states=state, verdict=verdict, limit=limit, cursor=cursor)
 
 
-@router.post("/v1/feedback/{id}/correction")
+@router.post("/v1/feedback/{id}/correction", responses=problems(409))
 async def correct_answer(id: str, correction: Correction, gateway: GatewayOf, space: WriteSpace) -> GoldenQuestion:
     """Say what would have been right; the question becomes an approved golden question."""
     return await gateway.feedback.correct(space, id, correction)
 
 
-@router.post("/v1/feedback/{id}/dismiss")
+@router.post("/v1/feedback/{id}/dismiss", responses=problems(409))
 async def dismiss_feedback(id: str, gateway: GatewayOf, space: WriteSpace) -> Feedback:
     """Nothing is to be done about it."""
     return await gateway.feedback.dismiss(space, id)

@@ -17,7 +17,8 @@ EXPOSED = (REQUEST_ID_HEADER, "Location", "Preference-Applied", *rates.HEADERS)
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST",
     "Access-Control-Allow-Headers": (
-        f"Authorization, Content-Type, Accept, Prefer, Last-Event-ID, Ragstone-Space, {REQUEST_ID_HEADER}"
+        "Authorization, Content-Type, Accept, Cache-Control, Prefer, Last-Event-ID, Ragstone-Space, "
+        f"{REQUEST_ID_HEADER}"
     ),
     "Access-Control-Max-Age": "600",
 }

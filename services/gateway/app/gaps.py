@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from services.gateway.app.common import PROBLEMS, Cursor, GatewayOf, Limit, WriteSpace
+from services.gateway.app.described import problems
 from services.shared.contracts.gaps import AddedFact, Gap, GapList, GapState, NewFact
 from services.shared.kit.request_context import request_id
 
@@ -21,7 +22,7 @@ async def list_gaps(
     return await gateway.gap_book.page(space, states=state, limit=limit, cursor=cursor)
 
 
-@router.post("/v1/gaps/{id}/fact", status_code=202)
+@router.post("/v1/gaps/{id}/fact", status_code=202, responses=problems(409))
 async def add_fact(id: str, fact: NewFact, response: Response, gateway: GatewayOf, space: WriteSpace) -> AddedFact:
     """Say what is true; it becomes a document of type fact, and the question is answered once the job succeeded."""
     added = await gateway.gaps.add_fact(space, id, fact, request_id())
@@ -29,7 +30,7 @@ async def add_fact(id: str, fact: NewFact, response: Response, gateway: GatewayO
     return added
 
 
-@router.post("/v1/gaps/{id}/dismiss")
+@router.post("/v1/gaps/{id}/dismiss", responses=problems(409))
 async def dismiss_gap(id: str, gateway: GatewayOf, space: WriteSpace) -> Gap:
     """Nothing is to be done about it; questions like it are counted and stay dismissed."""
     return await gateway.gap_book.dismiss(space, id)

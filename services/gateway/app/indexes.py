@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from services.gateway.app.common import PROBLEMS, GatewayOf, WriteSpace
+from services.gateway.app.described import problems
 from services.shared.contracts.ids import IndexId
 from services.shared.contracts.indexes import Index, IndexList, IndexPhase, NewIndex, Promotion
 from services.shared.kit.request_context import request_id
@@ -22,7 +23,7 @@ async def list_indexes(gateway: GatewayOf, space: WriteSpace) -> IndexList:
     return await gateway.index_book.page(space)
 
 
-@router.post("/v1/indexes", status_code=202)
+@router.post("/v1/indexes", status_code=202, responses=problems(409))
 async def start_index(wanted: NewIndex, response: Response, gateway: GatewayOf, space: WriteSpace) -> Index:
     """Build a second index with another embedder in the background, while the first one serves."""
     index = await gateway.indexes.start(space, wanted, request_id())
@@ -36,13 +37,13 @@ async def get_index(id: IndexId, gateway: GatewayOf, space: WriteSpace) -> Index
     return await gateway.index_book.one(space, id)
 
 
-@router.post("/v1/indexes/rollback", responses=LATER)
+@router.post("/v1/indexes/rollback", responses={**problems(404, 409), **LATER})
 async def roll_back(response: Response, gateway: GatewayOf, space: WriteSpace) -> Index:
     """Let the index that served before serve again."""
     return _told(await gateway.indexes.rollback(space, request_id()), response)
 
 
-@router.post("/v1/indexes/{id}/promote", responses=LATER)
+@router.post("/v1/indexes/{id}/promote", responses={**problems(409), **LATER})
 async def promote_index(
     id: IndexId, response: Response, gateway: GatewayOf, space: WriteSpace, how: Promotion | None = None
 ) -> Index:
@@ -51,7 +52,7 @@ async def promote_index(
     return _told(await gateway.indexes.promote(space, id, force=force, request_id=request_id()), response)
 
 
-@router.delete("/v1/indexes/{id}", status_code=202)
+@router.delete("/v1/indexes/{id}", status_code=202, responses=problems(409))
 async def remove_index(id: IndexId, gateway: GatewayOf, space: WriteSpace) -> Index:
     """Give up an index that does not serve; its vectors are deleted in the background, and then its record."""
     return await gateway.indexes.remove(space, id, request_id())

@@ -7,6 +7,7 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Header, Query, Response
 
 from services.gateway.app.common import PROBLEMS, CallerOf, Cursor, GatewayOf, Limit, ReadSpace, WriteSpace
+from services.gateway.app.described import problems
 from services.gateway.app.streams import EVENTS, Named, at_once
 from services.gateway.domain.asked_later import only_of, state_id
 from services.shared.contracts.documents import DOCUMENT_ID_MAX
@@ -73,13 +74,13 @@ async def retry_failed_jobs(gateway: GatewayOf, space: WriteSpace, wanted: Retry
     return await gateway.watch.retry_failed(space, wanted or RetryRequest(), request_id())
 
 
-@router.post("/v1/jobs/{id}/cancel")
+@router.post("/v1/jobs/{id}/cancel", responses=problems(409))
 async def cancel_job(id: JobId, gateway: GatewayOf, space: ReadSpace, caller: CallerOf) -> Job:
     """Cancel a waiting job at once; ask a running one to stop."""
     return await gateway.jobs.cancel(space, id, only_of=only_of(caller))
 
 
-@router.post("/v1/jobs/{id}/retry")
+@router.post("/v1/jobs/{id}/retry", responses=problems(409))
 async def retry_job(id: JobId, gateway: GatewayOf, space: WriteSpace) -> Job:
     """Queue a failed or cancelled job again."""
     return await gateway.watch.retry(space, id, request_id())

@@ -1,5 +1,6 @@
 """Doors for questions that are answered later: one that prefers it, and many at once as lines."""
 
+import codecs
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -57,11 +58,14 @@ router = APIRouter(tags=["questions"], responses=PROBLEMS, route_class=LinesRout
 async def ask_many(request: Request, gateway: GatewayOf, space: ReadSpace, caller: CallerOf) -> SubmittedJobs:
     """Answer every question later; one line that is at fault queues none."""
     lines = _questions(await request.body())
+    gateway.later.check(lines)
     if len(lines) > 1:
         # The request itself was counted as the first one.
-        standing = await gateway.limits.charge(caller, Kind.QUESTION, len(lines) - 1)
-        if standing is not None and not standing.allowed:
-            raise too_many(standing)
+        standing = await gateway.limits.charge(caller, Kind.QUESTION, len(lines), counted=1)
+        if standing is not None:
+            request.state.standing = standing
+            if not standing.allowed:
+                raise too_many(standing, len(lines))
     return await gateway.later.many(space, lines, caller, request_id(), fresh=fresh(request))
 
 
@@ -78,6 +82,7 @@ def accepted(job: Job) -> Response:
 
 def _questions(body: bytes) -> list[tuple[int, AskRequest]]:
     """Every line with its number; raises RequestValidationError that names the first one at fault."""
+    body = body.removeprefix(codecs.BOM_UTF8)
     lines = [(number, line) for number, line in enumerate(body.split(b"\n"), start=1) if line.strip()]
     return [(number, _question(number, line)) for number, line in lines]
 

@@ -96,7 +96,7 @@ async def _streamed(chunks: AsyncGenerator[bytes, None]) -> EventSourceResponse:
     except BaseException:
         first.cancel()
         raise
-    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return EventSourceResponse(never_silent(_to_the_end(first, chunks), KEEPALIVE_S), headers=headers)
 
 

@@ -8,16 +8,30 @@ from fastapi.sse import format_sse_event
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.shared.contracts.errors import RagstoneError
+from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
 from services.shared.contracts.openai_chat import OpenAIError
 from services.shared.kit.http_app import PROBLEM_TYPE, problem_of
 
 _CHAT = "/v1/chat/completions"
 _MODELS = "/v1/models"
+_NAMES = frozenset(
+    {
+        *("assistants", "audio", "batches", "chat", "completions", "containers", "conversations", "embeddings"),
+        *("evals", "files", "fine_tuning", "images", "models", "moderations", "realtime", "responses", "threads"),
+        *("uploads", "vector_stores", "videos"),
+    }
+)
+"""What OpenAI's API has below /v1; none of it is a name of ours."""
 _UNREAD, _AT_FAULT = 422, 400
 """What is a request at fault for them, and the status that their clients know for it."""
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _PARAM = re.compile(r"((?:messages|n|tool_choice|stream|stream_options|model|filters)\b[\w.]*): ")
+
+
+class OpenAIProblem(Problem):
+    """A problem document that their clients read too."""
+
+    error: OpenAIError
 
 
 def openai_error(problem: dict[str, Any]) -> OpenAIError:
@@ -50,16 +64,17 @@ class OpenAIErrors:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and _is_theirs(scope["path"]):
-            send = _Rewriter(send)
+        if scope["type"] == "http" and is_theirs(scope["path"]):
+            send = _Rewriter(send, scope["path"])
         await self.app(scope, receive, send)
 
 
 class _Rewriter:
     """Sends on; a problem document is held until it is whole."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, path: str) -> None:
         self._send = send
+        self._path = path
         self._start: Message | None = None
         self._body = bytearray()
 
@@ -79,6 +94,11 @@ class _Rewriter:
         problem = json.loads(self._body)
         if problem["status"] == _UNREAD:
             problem["status"] = start["status"] = _AT_FAULT
+        if problem["code"] == ErrorCode.ROUTE_NOT_FOUND and not _is_there(self._path):
+            problem["detail"] = (
+                f"There is no {self._path[:200]} here; of OpenAI's API there are {_CHAT} and {_MODELS}, and "
+                "/openapi.json lists the rest."
+            )
         problem["error"] = openai_error(problem).model_dump(mode="json")
         body = json.dumps(problem, ensure_ascii=False).encode()
         MutableHeaders(scope=start)["content-length"] = str(len(body))
@@ -86,5 +106,11 @@ class _Rewriter:
         await self._send({"type": "http.response.body", "body": body})
 
 
-def _is_theirs(path: str) -> bool:
+def is_theirs(path: str) -> bool:
+    """Is it a path of OpenAI's API, there or not?"""
+    _, version, name, *_ = *path.split("/", 3), "", ""
+    return version == "v1" and name in _NAMES
+
+
+def _is_there(path: str) -> bool:
     return path in (_CHAT, _MODELS) or path.startswith(_MODELS + "/")

@@ -21,6 +21,7 @@ PAGE_HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
+ASSET_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}
 
 REPORT_FRAME = "report.html"
 REPORT_FRAME_HEADERS = {
@@ -31,6 +32,9 @@ REPORT_FRAME_HEADERS = {
         "font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
     ),
 }
+REPORT_SCRIPT = "report.js"
+REPORT_SCRIPT_HEADERS = {**ASSET_HEADERS, "Cross-Origin-Resource-Policy": "cross-origin"}
+"""To a frame of no origin, everybody's files are another origin's."""
 
 router = APIRouter(include_in_schema=False)
 
@@ -48,7 +52,7 @@ async def asset(name: str) -> Response:
         return page_response(name, REPORT_FRAME_HEADERS)
     if name not in _assets():
         raise HTTPException(404)
-    headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}
+    headers = REPORT_SCRIPT_HEADERS if name == REPORT_SCRIPT else ASSET_HEADERS
     return FileResponse(FOLDER / name, media_type=MEDIA_TYPE_OF[Path(name).suffix], headers=headers)
 
 

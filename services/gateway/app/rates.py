@@ -36,16 +36,19 @@ class RateLimits:
         if found is None:
             await self.app(scope, receive, send)
             return
-        told = _telling(found, send)
+        # A body of many questions counts again, once it is read.
+        scope["state"]["standing"] = found
+        told = _telling(scope, send)
         if found.allowed:
             await self.app(scope, receive, told)
         else:
             await problem_response(too_many(found))(scope, receive, told)
 
 
-def _telling(standing: Standing, send: Send) -> Send:
+def _telling(scope: Scope, send: Send) -> Send:
     async def send_with_standing(message: Message) -> None:
         if message["type"] == "http.response.start":
+            standing: Standing = scope["state"]["standing"]
             headers = MutableHeaders(scope=message)
             headers["RateLimit-Limit"] = str(standing.limit)
             headers["RateLimit-Remaining"] = str(standing.remaining)

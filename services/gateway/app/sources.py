@@ -10,7 +10,11 @@ from services.gateway.ports.documents import Source
 RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The text (a page that shows it, for browsers) or the original",
-        "content": {"text/plain": {}, "text/html": {}, "application/octet-stream": {}},
+        "content": {
+            "text/plain": {"schema": {"type": "string"}},
+            "text/html": {"schema": {"type": "string"}},
+            "*/*": {},
+        },
     }
 }
 

@@ -18,7 +18,12 @@ log = get_logger(__name__)
 KEEPALIVE_S = 5.0
 """Longest silence on a stream; half of what clients are promised."""
 
-EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+_EVENT = {
+    "type": "object",
+    "required": ["data"],
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}, "id": {"type": "string"}},
+}
+EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {"itemSchema": _EVENT}}}}
 """For OpenAPI: this route can answer with events."""
 
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
@@ -47,7 +52,7 @@ def at_once(events: AsyncGenerator[Named, None], id_of: Callable[[BaseModel], st
 
 
 def _response(pieces: AsyncGenerator[bytes, None]) -> EventSourceResponse:
-    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return EventSourceResponse(never_silent(pieces, KEEPALIVE_S), headers=headers)
 
 

@@ -92,6 +92,7 @@ def put_together(
         model=written.done.model,
         index=found.index,
         timings_ms=timings_ms,
+        usage=written.done.usage if any(written.done.usage.model_dump().values()) else None,
         trace_id=asked.trace_id,
         trace={**_trace(found, written.done), **trace} if asked.explain else None,
     )

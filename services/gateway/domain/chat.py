@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from services.shared.contracts.answers import Answer, AskRequest, Citation, Turn
+from services.shared.contracts.answers import Answer, AskRequest, Citation, Turn, Usage
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.openai_chat import (
     MODEL,
@@ -21,8 +21,6 @@ from services.shared.contracts.openai_chat import (
 
 TURNS_MAX = 20
 """As many earlier exchanges as a question may have (AskRequest.history)."""
-
-UNKNOWN_USAGE = ChatUsage(prompt_tokens=0, completion_tokens=0, total_tokens=0)
 
 WITHDRAWN = "\n\n---\n\nA source was replaced or deleted while this was written. What holds now:\n\n"
 """Before the whole answer again, where a sentence that went out already is not in it: a chat takes nothing back."""
@@ -96,10 +94,22 @@ def footnotes(citations: Sequence[Citation], base_url: str) -> str:
 
 
 def _footnote(citation: Citation, base_url: str) -> str:
-    where = ", ".join(part for part in (citation.title, citation.place or citation.section) if part)
+    where = ", ".join(part for part in (citation.title, citation.place or _below_title(citation)) if part)
     source = citation.source or ""
     link = source if source.startswith(("https://", "http://")) else base_url + citation.url
     return f"[{citation.n}] {' '.join(where.split())} — {''.join(link.split())}"
+
+
+def _below_title(citation: Citation) -> str:
+    """The section without the title that begins it."""
+    return " > ".join(part for part in citation.section.split(" > ") if part != citation.title)
+
+
+def usage_of(answer: Answer) -> ChatUsage:
+    """The tokens of an answer; zeros where none were counted, for clients do arithmetic with them."""
+    counted = answer.usage or Usage()
+    total = counted.prompt + counted.answer
+    return ChatUsage(prompt_tokens=counted.prompt, completion_tokens=counted.answer, total_tokens=total)
 
 
 def note_of(answer: Answer) -> AnswerNote:
@@ -110,6 +120,7 @@ def note_of(answer: Answer) -> AnswerNote:
         reason=answer.reason,
         confidence=answer.confidence,
         cached=answer.cached,
+        degraded=answer.degraded,
     )
 
 
@@ -123,7 +134,7 @@ def completion(answer: Answer, *, id: str, created: int, base_url: str) -> ChatC
         created=created,
         model=MODEL,
         choices=[Choice(index=0, message=message, logprobs=None, finish_reason="stop")],
-        usage=UNKNOWN_USAGE,
+        usage=usage_of(answer),
         citations=answer.citations,
         ragstone=note_of(answer),
     )
@@ -153,7 +164,7 @@ class Telling:
         rest = answer.text[len(self._said) :] if said else WITHDRAWN + answer.text
         closing = self._chunk([_choice(Delta(role=None, content=None), finish="stop")], answer)
         texts = [text for text in (rest, footnotes(answer.citations, self._base_url)) if text]
-        counted = [self._chunk([]).model_copy(update={"usage": UNKNOWN_USAGE})] if usage else []
+        counted = [self._chunk([]).model_copy(update={"usage": usage_of(answer)})] if usage else []
         return [*(self._saying(text) for text in texts), closing, *counted]
 
     def _saying(self, text: str) -> ChatChunk:

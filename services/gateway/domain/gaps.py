@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from services.gateway.domain.topics import closest_topics
+from services.gateway.domain.typed import typed
 from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, AskRequest
 from services.shared.contracts.documents import DocumentIn
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.gaps import Gap, GapState, NewFact
 from services.shared.contracts.golden import Evidence
 from services.shared.contracts.ids import DocumentId, SpaceId
+from services.shared.contracts.profile import Subject
 from services.shared.contracts.search import Passage
 
 QUESTION_MAX = 500
@@ -42,14 +44,22 @@ def of_content(asked: AskRequest, answer: Answer) -> bool:
     return due and not narrowed
 
 
-def unanswered(space: SpaceId, asked: AskRequest, answer: Answer, shown: Sequence[Passage]) -> OpenQuestion | None:
-    """What is to be noted of an answer; None when there is nothing, as where it is one."""
+def unanswered(
+    space: SpaceId, asked: AskRequest, answer: Answer, shown: Sequence[Passage], subject: Subject | None
+) -> OpenQuestion | None:
+    """What is to be noted of an answer; None when there is nothing, as where it is one.
+
+    Nor is a follow-up noted that only a word of an earlier answer makes whole: as it was typed it asks nothing.
+    """
     if answer.status is not AnswerStatus.ABSTAINED or not of_content(asked, answer):
+        return None
+    question = typed(asked, answer.rewritten, subject)
+    if question is None:
         return None
     topics = closest_topics(shown)
     nearest = {one.title: one.document_id for one in reversed(shown) if one.title in topics}
     pairs = [(nearest[title], title) for title in topics]
-    return _noted(OpenQuestion(space, answer.rewritten or asked.question, pairs, answer.index.seq))
+    return _noted(OpenQuestion(space, question, pairs, answer.index.seq))
 
 
 def judged_bad(space: SpaceId, question: str, evidence: Evidence) -> OpenQuestion | None:

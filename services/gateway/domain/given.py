@@ -119,12 +119,16 @@ class Given:
 
 
 def may_be_given_again(answer: Answer, basis: Basis) -> bool:
-    """Did the answer come of this basis and of nothing else, with everything at work that belongs to it?"""
+    """Did the answer come of this basis and of nothing else, with everything at work that belongs to it?
+
+    Parts of a question that a conversation made whole may repeat words of an earlier answer, and are not kept.
+    """
     known = (basis.standing.index, basis.standing.seq) == (answer.index.id, answer.index.seq)
     by_whom = answer.model in (basis.ways.writer, NO_WRITER)
     whole = all(MAY_BE_GIVEN_AGAIN.get(what, False) for what in answer.degraded)
     silenced = answer.status is AnswerStatus.DECLINED or answer.reason is AnswerReason.WRITER_UNAVAILABLE
-    return known and by_whom and whole and not silenced and answer.trace is None
+    repeats = answer.rewritten is not None and bool(answer.sub_questions)
+    return known and by_whom and whole and not (silenced or repeats) and answer.trace is None
 
 
 def holds_still(given: Given, texts: Mapping[TextOf, str]) -> bool:

@@ -21,6 +21,8 @@ EACH_WITH_KEYS = 8
 ONE_HOUSEHOLD = 64
 """Bits of an IPv6 address that a provider gives to one customer, who may take any address below them (RFC 6177)."""
 
+_PERIODS = {1: "a second", 60: "a minute", 3600: "an hour", 86_400: "a day"}
+
 
 class Kind(Enum):
     """What a request is to the limits."""
@@ -67,6 +69,12 @@ class Standing:
     limit: int
     remaining: int
     reset_s: int
+    period_s: int
+
+    @property
+    def allowance(self) -> str:
+        """The limit in words, as 60 a minute."""
+        return f"{self.limit} {_PERIODS.get(self.period_s, f'in {self.period_s} seconds')}"
 
 
 def kind_of(method: str, path: str) -> Kind:
@@ -138,4 +146,4 @@ def standing(amount: int, period_s: int, window: Window, *, allowed: bool, wante
         wait = 0.0
     if not allowed:
         wait = max(wait, 0.001)
-    return Standing(allowed, amount, max(0, amount - counted), math.ceil(round(wait, 3)))
+    return Standing(allowed, amount, min(amount, max(0, amount - counted)), math.ceil(round(wait, 3)), period_s)

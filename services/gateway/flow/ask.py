@@ -9,6 +9,7 @@ from services.gateway.domain.callers import PUBLIC_PAYER, Payer
 from services.gateway.domain.cleaning import refuse_broken_text
 from services.gateway.domain.gaps import of_content
 from services.gateway.domain.parts import Parts
+from services.gateway.domain.typed import typed
 from services.gateway.domain.understanding import Understood, refusal, understood
 from services.gateway.flow.find import FindFlow, Found
 from services.gateway.flow.writing import Draft, Writing, overtaken
@@ -16,7 +17,7 @@ from services.gateway.ports.answering import Answers, Clock, KeptAnswer
 from services.shared.contracts.answers import Answer, AskRequest, SentenceEvent, SourcesEvent, StageEvent
 from services.shared.contracts.golden import Evidence
 from services.shared.contracts.ids import SpaceId
-from services.shared.contracts.profile import Profile
+from services.shared.contracts.profile import Profile, Subject
 from services.shared.contracts.search import FINAL_PASSAGES, Passage, SearchRequest
 
 AskEvent = StageEvent | SourcesEvent | SentenceEvent | Answer
@@ -103,7 +104,7 @@ class AskFlow:
                 if isinstance(event, SourcesEvent):
                     shown = event.passages
                 if isinstance(event, Answer):
-                    self._answers.keep(space, kept(asked, event, shown))
+                    self._answers.keep(space, kept(asked, event, shown, self._profile.subject))
                 yield event
 
     def searched_for(self, asked: AskRequest) -> Understood | None:
@@ -199,14 +200,16 @@ class AskFlow:
         return round(1000 * (self._clock() - moment), 1)
 
 
-def kept(asked: AskRequest, answer: Answer, shown: Sequence[Passage]) -> KeptAnswer:
+def kept(asked: AskRequest, answer: Answer, shown: Sequence[Passage], subject: Subject | None) -> KeptAnswer:
     """What a person needs to see again to judge the answer, and the documents whose words it holds.
 
-    An answer that cites nothing names the titles of what was nearest.
+    An answer that cites nothing names the titles of what was nearest. A follow-up that was made whole with a word of an
+    earlier answer is kept as it was typed, since that word may be of another document.
     """
     documents = list(dict.fromkeys(one.document_id for one in answer.citations or shown))
+    own = typed(asked, answer.rewritten, subject)
     # PostgreSQL keeps no NUL in a text, and searching takes it out too.
-    question = (answer.rewritten or asked.question).replace("\0", "")
+    question = (asked.question if own is None else own).replace("\0", "")
     evidence = Evidence(
         citations=answer.citations, confidence=answer.confidence, model=answer.model, index=answer.index
     )
@@ -217,5 +220,5 @@ def kept(asked: AskRequest, answer: Answer, shown: Sequence[Passage]) -> KeptAns
         status=answer.status,
         documents=documents,
         evidence=evidence,
-        of_content=of_content(asked, answer),
+        of_content=own is not None and of_content(asked, answer),
     )

@@ -41,7 +41,14 @@ class AskLaterFlow:
         *,
         fresh: bool = False,
     ) -> SubmittedJobs:
-        """One job a line, all or none; raises RagstoneError that names the line at fault."""
+        """One job a line, all or none, of lines that were checked."""
+        jobs = await self._ordered(space, [asked for _, asked in lines], caller, request_id, fresh=fresh)
+        return SubmittedJobs(
+            jobs=[SubmittedJob(id=job.id, document_id=None, state=job.state, unchanged=False) for job in jobs]
+        )
+
+    def check(self, lines: Sequence[tuple[int, AskRequest]]) -> None:
+        """Raises RagstoneError where lines cannot be asked; it names the one at fault."""
         if not lines:
             raise RagstoneError(ErrorCode.INVALID_REQUEST, "The body holds no question; send one a line.")
         if len(lines) > MOST_LINES:
@@ -52,10 +59,6 @@ class AskLaterFlow:
                 self._ask.check(asked)
             except RagstoneError as error:
                 raise RagstoneError(error.code, f"Line {number}: {error.detail}") from error
-        jobs = await self._ordered(space, [asked for _, asked in lines], caller, request_id, fresh=fresh)
-        return SubmittedJobs(
-            jobs=[SubmittedJob(id=job.id, document_id=None, state=job.state, unchanged=False) for job in jobs]
-        )
 
     async def _ordered(
         self, space: SpaceId, questions: Sequence[AskRequest], caller: Caller, request_id: str, *, fresh: bool

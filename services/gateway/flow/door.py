@@ -68,7 +68,7 @@ class Door:
         and what the guard raises).
         """
         shown = bearer(knock.authorization)
-        found = None if shown is None else await self._opened(shown, knock.address)
+        found = None if shown is None else await self._opened(shown)
         if found is not None:
             return self._holder(found, knock)
         if (await self._state()).made:
@@ -84,6 +84,13 @@ class Door:
         """May pages from there read answers with a public key?"""
         return origin.lower() in (await self._state()).origins
 
+    async def strangers_may_come(self) -> bool:
+        """Is there a key, so that others than the owner reach the gateway? Yes, while the catalog does not say."""
+        try:
+            return (await self._state()).made
+        except RagstoneError:
+            return True
+
     async def create(self, wanted: NewKey) -> CreatedKey:
         """A new key, known at once. Raises RagstoneError (invalid_request)."""
         made = await self._keys.create(wanted, self._now())
@@ -96,19 +103,14 @@ class Door:
         self._remembered.clear()
         return ended
 
-    async def _opened(self, shown: str, address: str) -> KnownKey | None:
+    async def _opened(self, shown: str) -> KnownKey | None:
         """The key, if it opens now. Hashes and compares once, whatever is shown."""
         id, secret = key_secrets.read(shown)
-        known = await self._memory(id, lambda: self._looked_up(id, address)) if id else None
+        known = await self._memory(id, lambda: self._keys.find(id)) if id else None
         same = key_secrets.same(secret, key_secrets.NO_HASH if known is None else known.hash)
         if known is None or not same or not self._open(known.key):
             return None
         return known
-
-    async def _looked_up(self, id: str, address: str) -> KnownKey | None:
-        if self._guard is not None:
-            await self._guard.before_a_key_is_looked_up(address)
-        return await self._keys.find(id)
 
     def _open(self, key: Key) -> bool:
         return key.revoked_at is None and (key.expires_at is None or key.expires_at > self._now())

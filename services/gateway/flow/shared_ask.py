@@ -47,8 +47,9 @@ class _Asker:
 class SharedAskFlow:
     """Answers like AskFlow, which it asks only for what it cannot give again.
 
-    Equal questions of one moment run once: whoever came first pays, and all hear the same from its beginning. Two
-    questions are equal when everything is that decides the answer (domain/given.py).
+    Equal questions of one moment and one payer run once: whoever came first pays, and all hear the same from its
+    beginning. Payers do not meet, because one's budget may be spent. Two questions are equal when everything is that
+    decides the answer (domain/given.py).
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class SharedAskFlow:
         self._version = version
         self._clock = clock
         self._new_id = new_id
-        self._flights: dict[str, Flight] = {}
+        self._flights: dict[tuple[str, str], Flight] = {}
         self._running: set[Flight] = set()
         self.counts = Counts()
 
@@ -115,12 +116,13 @@ class SharedAskFlow:
                     shown = event.passages
                 elif isinstance(event, Answer):
                     self._observer.answered(event)
-                    self._notes.begin(unanswered(space, asked, event, shown), payer.counted_as)
+                    noted = unanswered(space, asked, event, shown, self._profile.subject)
+                    self._notes.begin(noted, payer.counted_as)
                 yield event
 
     async def _told(self, asker: _Asker, basis: Basis, payer: Payer, *, fresh: bool) -> AsyncGenerator[AskEvent, None]:
         key = basis.fingerprint()
-        flight = None if fresh else self._under_way(key)
+        flight = None if fresh else self._under_way(key, payer)
         if flight is None and not fresh:
             given = await self._given_before(asker.space, key)
             if given is not None:
@@ -128,7 +130,7 @@ class SharedAskFlow:
                 for event in self._replayed(asker, given):
                     yield event
                 return
-            flight = self._under_way(key)
+            flight = self._under_way(key, payer)
         leads = flight is None
         if flight is None:
             self.counts.misses += not fresh
@@ -162,19 +164,20 @@ class SharedAskFlow:
             version=self._version,
         )
 
-    def _under_way(self, key: str) -> Flight | None:
-        flight = self._flights.get(key)
+    def _under_way(self, key: str, payer: Payer) -> Flight | None:
+        flight = self._flights.get((key, payer.client))
         return None if flight is None or flight.abandoned else flight
 
     def _begin(self, asker: _Asker, basis: Basis, key: str, payer: Payer) -> Flight:
         flight = Flight(self._anew(asker, basis, key, payer))
-        self._flights[key] = flight
+        shared_as = (key, payer.client)
+        self._flights[shared_as] = flight
         self._running.add(flight)
 
         def over(_: object) -> None:
             self._running.discard(flight)
-            if self._flights.get(key) is flight:
-                del self._flights[key]
+            if self._flights.get(shared_as) is flight:
+                del self._flights[shared_as]
 
         flight.task.add_done_callback(over)
         return flight
@@ -227,7 +230,8 @@ class SharedAskFlow:
         return [*told, *given.sentences, self._own(asker, answer, given.sources)]
 
     def _own(self, asker: _Asker, event: AskEvent, shown: Sequence[Passage]) -> AskEvent:
-        """An event that another asker's question made, as this one's: with an id to judge it by, and its own times."""
+        """An event that another asker's question made, as this one's: with an id to judge it by, its own times,
+        and no tokens: they were counted once."""
         if isinstance(event, StageEvent):
             return event.model_copy(update={"elapsed_ms": self._ms_since(asker.began)})
         if not isinstance(event, Answer):
@@ -237,10 +241,11 @@ class SharedAskFlow:
                 "id": self._new_id(),
                 "trace_id": asker.trace_id,
                 "rewritten": asker.understood.rewritten,
+                "usage": None,
                 "timings_ms": {**event.timings_ms, "total": self._ms_since(asker.began)},
             }
         )
-        self._answers.keep(asker.space, kept(asker.asked, own, shown))
+        self._answers.keep(asker.space, kept(asker.asked, own, shown, self._profile.subject))
         return own
 
     def _ms_since(self, moment: float) -> float:

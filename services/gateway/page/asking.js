@@ -62,8 +62,7 @@ export class Conversation {
       this.finish(question, answer, shown);
     } catch (error) {
       const superseded = this.current !== mine;
-      const failure = mine.signal.aborted ? new Failure("stopped", "Stopped.") : error;
-      if (!(failure instanceof Failure)) throw error;
+      const failure = mine.signal.aborted ? new Failure("stopped", "Stopped.") : failureFrom(error);
       if (!superseded) this.say("");
       if (failure.status === 401) this.needsKey(shown, failure, again);
       else shown.fail(failure, again);
@@ -80,7 +79,15 @@ export class Conversation {
     const count = answer.citations.length;
     this.say("");
     this.hear(answer.status === "answered" ? `Answered from ${count} ${count === 1 ? "source" : "sources"}.` : answer.text);
-    this.turns = [...this.turns, { question: answer.rewritten ?? question, answer: answer.text.slice(0, ANSWER_CHARS) }].slice(-TURNS);
+    // As typed: the gateway makes each whole again, and tells a visitor's words from those of an answer.
+    this.turns = [...this.turns, { question, answer: answer.text.slice(0, ANSWER_CHARS) }].slice(-TURNS);
     this.ended(question, answer);
   }
+}
+
+/** What is no failure of the gateway is one of this script: the browser's console has it, and the visitor is not left waiting. */
+function failureFrom(error) {
+  if (error instanceof Failure) return error;
+  reportError(error);
+  return new Failure("internal", "The answer could not be shown. Please load the page anew and ask again.");
 }

@@ -128,7 +128,7 @@ its.dialog.addEventListener("cancel", (event) => {
   event.preventDefault();
   closeSource();
 });
-its.dialog.addEventListener("click", (event) => {
+its.dialog.addEventListener("pointerdown", (event) => {
   if (event.target === its.dialog) its.dialog.close(); // beside it
 });
 its.form.addEventListener("submit", (event) => {

@@ -1,5 +1,6 @@
 // One dialog for whatever needs a word first: a confirmation, a small form, and what came of it.
 import { $, around, button, make } from "./text.js";
+import { say } from "./owner-view.js";
 import { reasonOf } from "./owner-words.js";
 
 const drafts = new Map(); // what was typed into a form that was left, by the form's name
@@ -14,7 +15,7 @@ export function openDialog(step) {
   show(dialog, step);
   if (!dialog.open) {
     dialog.showModal();
-    dialog.addEventListener("close", giveBack, { once: true });
+    dialog.addEventListener("close", leave, { once: true });
   }
   focusFirst(dialog);
 }
@@ -71,14 +72,16 @@ async function submit({ dialog, step, fields, said, act }) {
   } catch (failure) {
     if (!failure.code) throw failure;
     said.textContent = reasonOf(failure);
+    if (!said.isConnected) say(reasonOf(failure));
   } finally {
     act.setAttribute("aria-disabled", "false");
     act.classList.remove("working");
   }
 }
 
-/** The browser gives the focus back to what opened the dialog, unless that is gone by then. */
-function giveBack() {
+/** What it said, a secret perhaps, stays nowhere; the focus goes back to what opened it, or to the view if that is gone. */
+function leave(event) {
+  event.target.replaceChildren();
   if (document.activeElement === document.body) document.querySelector(".owner:not([hidden])")?.focus({ preventScroll: true });
 }
 

@@ -185,4 +185,4 @@ if (!fromLink() && matchMedia("(pointer: fine)").matches) $("question").focus();
 grow();
 meet();
 // Models that are loaded on the first question are loaded while it is typed.
-home.send("/v1/warmup", { method: "POST" }).catch(() => {});
+home.call("/v1/warmup", { method: "POST" }).catch(() => {});

@@ -52,7 +52,8 @@ class KeptAnswer:
     """Those whose words it holds: those that it cites, or whose titles it names."""
     evidence: Evidence | None = None
     of_content: bool = False
-    """Does it tell how well the content answers the question? Not where only a part was asked, or no answer was due."""
+    """Does it tell how well the content answers the question? Not where only a part was asked, no answer was due,
+    or the question does not say by itself what was asked."""
 
 
 class Answers(Protocol):

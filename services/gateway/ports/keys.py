@@ -53,12 +53,8 @@ class KeyBook(Protocol):
 
 
 class Guard(Protocol):
-    """Holds up those who try keys. Raise RagstoneError (limits_unavailable too)."""
-
-    async def before_a_key_is_looked_up(self, address: str) -> None:
-        """Raises RagstoneError (rate_limited)."""
-        ...
+    """Holds up those who try keys."""
 
     async def a_key_was_wrong(self, address: str) -> None:
-        """Counts it."""
+        """Counts it. Raises RagstoneError (rate_limited, limits_unavailable)."""
         ...

@@ -10,7 +10,6 @@ from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.search import ScoreRequest, ScoreResponse, TextScore
 from services.shared.kit.http_client import ServiceClient
 
-
 READY_WAIT_S = 1.5
 """Less than who asks for readiness has, so that the retriever is named and not the generator."""
 
@@ -47,7 +46,9 @@ class RetrieverScorer:
             async with asyncio.timeout(READY_WAIT_S):
                 await self._client.get("/healthz", Health)
         except TimeoutError:
-            return PartHealth(ready=False, detail=f"The retriever did not answer within {READY_WAIT_S:g} s; see its log.")
+            return PartHealth(
+                ready=False, detail=f"The retriever did not answer within {READY_WAIT_S:g} s; see its log."
+            )
         except RagstoneError as error:
             return PartHealth(ready=False, detail=error.detail)
         return PartHealth(ready=True, detail="The retriever answers.")

@@ -15,9 +15,9 @@ from services.generator.flow.fitting import Fitter
 from services.generator.flow.verbatim import VerbatimFlow
 from services.generator.flow.writing import Writing
 from services.generator.ports import Budget, Piece, Scorer, Writer
-from services.shared.contracts.answers import WriterModel
+from services.shared.contracts.answers import Usage, WriterModel
 from services.shared.contracts.errors import ErrorCode, RagstoneError
-from services.shared.contracts.writing import SentenceWritten, Usage, WriteRequest, WritingDone
+from services.shared.contracts.writing import SentenceWritten, WriteRequest, WritingDone
 
 Event = SentenceWritten | WritingDone
 LETTERS_A_TOKEN = 8

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from services.generator.domain.layout import Layout
 from services.generator.domain.model_text import Written
-from services.shared.contracts.answers import AnswerReason, Claim, WriterModel
+from services.shared.contracts.answers import AnswerReason, Claim, Usage, WriterModel
 from services.shared.contracts.search import Passage
-from services.shared.contracts.writing import SentenceWritten, Usage, WriteRequest, WritingDone
+from services.shared.contracts.writing import SentenceWritten, WriteRequest, WritingDone
 
 
 @dataclass

@@ -11,5 +11,6 @@ def keys(context: typer.Context) -> None:
     from services.shared.catalog import key_desk
 
     settings = local_settings()
-    make_state_folder(settings.state_dir)
+    if context.args[:1] == ["create"]:
+        make_state_folder(settings.state_dir)
     key_desk.run(context.args, f"{NAME} keys", settings.catalog_url)

@@ -20,7 +20,9 @@ PAGE = 50
 class Search(Request):
     question: str = Field(description="A question or key words, in the language of the documents where that is known")
     filters: Filters | None = Field(default=None, description="Search only documents of a type, with tags, or by id")
-    top_k: int = Field(default=FINAL_PASSAGES, ge=1, le=FOUND_MAX, description="How many passages")
+    top_k: int | None = Field(
+        default=None, ge=1, le=FOUND_MAX, description=f"How many passages; null: {FINAL_PASSAGES}"
+    )
 
 
 class Found(Response):
@@ -54,7 +56,7 @@ class GetSource(Request):
     version: VersionId | None = Field(
         default=None, description="As a passage or citation gives it, so that its start and end fit; null: the newest"
     )
-    start: int = Field(default=0, ge=0, description="First code point")
+    start: int | None = Field(default=None, ge=0, description="First code point; null: 0")
     end: int | None = Field(
         default=None,
         ge=0,

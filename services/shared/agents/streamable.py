@@ -3,11 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import mcp_types as types
+import pydantic_core
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.types import ASGIApp
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.shared.agents.server import LibraryOf, mcp_server
+
+_NO_MESSAGE = (
+    'The body is no JSON-RPC message: send one object with jsonrpc "2.0", a method and, for an answer, an id; lists of '
+    "them are not taken."
+)
 
 
 @asynccontextmanager
@@ -23,4 +33,49 @@ async def serving(library_of: LibraryOf) -> AsyncIterator[ASGIApp]:
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     async with manager.run():
-        yield manager.handle_request
+        yield _OnlyMessages(manager.handle_request)
+
+
+class _OnlyMessages:
+    """Refuses JSON that is no JSON-RPC message in one sentence; the SDK would show its own parts and their addresses.
+
+    What is no JSON at all, and what a message asks for, is left to the SDK.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await Request(scope, receive).body()
+        if _is_refused(body):
+            fault = types.JSONRPCError(
+                jsonrpc="2.0", id=None, error=types.ErrorData(code=types.INVALID_REQUEST, message=_NO_MESSAGE)
+            )
+            said = {"id": None, **fault.model_dump(mode="json", by_alias=True, exclude_none=True)}
+            await JSONResponse(said, status_code=400)(scope, receive, send)
+        else:
+            await self._app(scope, _again(body, receive), send)
+
+
+def _is_refused(body: bytes) -> bool:
+    try:
+        types.jsonrpc_message_adapter.validate_python(pydantic_core.from_json(body), by_name=False)
+    except ValidationError:
+        return True
+    except ValueError:
+        return False
+    return False
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The body once more, and then whatever comes."""
+    read = False
+
+    async def receive_again() -> Message:
+        nonlocal read
+        if read:
+            return await receive()
+        read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again

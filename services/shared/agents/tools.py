@@ -26,7 +26,7 @@ from services.shared.contracts.base import Request, Response
 from services.shared.contracts.documents import document_id_fault
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId
-from services.shared.contracts.search import SearchRequest
+from services.shared.contracts.search import FINAL_PASSAGES, SearchRequest
 
 INSTRUCTIONS = (
     "Ragstone answers from its owner's own documents and says only what it can source. Use `ask` for an answer with "
@@ -54,7 +54,8 @@ class Tool:
 
 async def _search(library: Library, given: Mapping[str, Any]) -> Found:
     wanted = _taken(Search, given)
-    request = SearchRequest(question=wanted.question, filters=wanted.filters, top_k=wanted.top_k)
+    top_k = FINAL_PASSAGES if wanted.top_k is None else wanted.top_k
+    request = SearchRequest(question=wanted.question, filters=wanted.filters, top_k=top_k)
     found = await library.search(request)
     return Found(passages=found.passages, verdict=found.verdict, degraded=found.degraded)
 
@@ -70,17 +71,21 @@ async def _get_source(library: Library, given: Mapping[str, Any]) -> SourceSpan:
     refuse_unaddressable(wanted.document_id)
     stored = await library.text(wanted.document_id, wanted.version)
     length = len(stored.text)
-    end = min(length, wanted.start + SPAN_MAX, length if wanted.end is None else wanted.end)
-    if end < wanted.start:
-        detail = f"start: it is {wanted.start}, behind the end; the text has {length} code points."
+    start = wanted.start or 0
+    if start > length:
+        detail = f"start: it is {start}, and the text has {length} code points; begin within them."
         raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
+    if wanted.end is not None and wanted.end < start:
+        detail = f"end: it is {wanted.end}, before start, which is {start}; end where start is or after it."
+        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail)
+    end = min(length, start + SPAN_MAX, length if wanted.end is None else wanted.end)
     return SourceSpan(
         document_id=stored.document_id,
         version=stored.version,
-        start=wanted.start,
+        start=start,
         end=end,
         length=length,
-        text=stored.text[wanted.start : end],
+        text=stored.text[start:end],
     )
 
 

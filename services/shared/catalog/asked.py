@@ -84,6 +84,9 @@ def answered(
     removed = and_(_ch.space_id == job.space_id, _ch.seq > since, _ch.kind == "remove")
     if not set(documents).isdisjoint(tx.execute(select(_ch.document_id).where(removed)).scalars()):
         return Ending.OVERTAKEN
+    lately = select(_ch.seq).where(_ch.space_id == job.space_id, _ch.kind == "remove", _ch.at >= job.created_at)
+    if result.get("rewritten") and tx.execute(lately.limit(1)).first() is not None:
+        result = _without_conversation(result)
     if not jobs.succeed(tx, job.id, str(job.lease_owner), result=result, warning=None, now=now):
         return Ending.LOST
     left = order_of(job).model_copy(update={"asked": None, "documents": sorted(documents)})
@@ -94,14 +97,15 @@ def answered(
 def take_out(tx: Connection, space: SpaceId, document_id: DocumentId, titles: Collection[str], now: datetime) -> int:
     """Takes answers out that rest on a deleted document, or name one of its titles; how many.
 
-    Conversations go too that came with questions which ended without an answer: nobody knows what they repeat. The
-    transaction must hold the space.
+    Conversations go too that came with questions which ended without an answer, and what other answers tell of theirs:
+    nobody knows what they repeat. The transaction must hold the space.
     """
     forms = [f'"{form}"' for form in quoting.json_forms(document_id)]
     lines = [form for title in titles for form in quoting.json_forms(f"- {title}")]
     found = or_(
         *(cast(_j.payload, String).contains(form, autoescape=True) for form in forms),
         *(cast(_j.result, String).contains(line, autoescape=True) for line in lines),
+        cast(_j.result, String).contains('"rewritten": "'),
         and_(_j.state.in_([JobState.FAILED, JobState.CANCELLED]), cast(_j.payload, String).contains('"history": [')),
     )
     here = (_j.space_id == space, _j.kind == JobKind.ASK)
@@ -113,11 +117,18 @@ def take_out(tx: Connection, space: SpaceId, document_id: DocumentId, titles: Co
             why = f"the answer was taken out with document {document_id!r}, which it rested on; ask again"
             change = {"result": None, "warning": why, "updated_at": now}
             answers += 1
+        elif row.result is not None and row.result.get("rewritten"):
+            change = {"result": _without_conversation(row.result), "updated_at": now}
         elif row.state in (JobState.FAILED, JobState.CANCELLED) and order.asked is not None and order.asked.history:
             change = {"payload": order.model_copy(update={"asked": None}).model_dump(mode="json")}
         if change:
             tx.execute(update(schema.jobs).where(_j.id == row.id).values(change))
     return answers
+
+
+def _without_conversation(result: dict[str, Any]) -> dict[str, Any]:
+    """An answer without the question that a conversation made whole, its parts and how they were searched for."""
+    return {**result, "rewritten": None, "sub_questions": [], "trace": None}
 
 
 def _names(result: dict[str, Any], titles: Collection[str]) -> bool:

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, make_url
@@ -19,9 +20,19 @@ from sqlalchemy import Connection, make_url
 from services.shared.catalog import keys
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
+from services.shared.contracts.key_rules import checked
 from services.shared.contracts.keys import CreatedKey, Key, NewKey, Role
 
 PAGE = 200
+
+_WORD = {
+    "name": "NAME",
+    "allowed_origins": "--origin",
+    "requests_per_minute": "--per-minute",
+    "daily_tokens": "--daily-tokens",
+    "expires_at": "--expires",
+}
+"""What a field of a key is called on the command line, where it is not its own name."""
 
 _SPAN = re.compile(r"([1-9][0-9]{0,3})([hdw])")
 _UNIT = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -49,10 +60,12 @@ def _create(asked: argparse.Namespace, catalog_url: str) -> None:
             daily_tokens=asked.daily_tokens,
             expires_at=None if asked.expires is None else now + asked.expires,
         )
+        checked(wanted, now)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
-        detail = f"{'.'.join(str(step) for step in fault['loc'])}: {fault['msg']}"
-        raise RagstoneError(ErrorCode.INVALID_REQUEST, detail) from error
+        _wrong_words(asked, f"{fault['loc'][0]}: {fault['msg']}")
+    except RagstoneError as error:
+        _wrong_words(asked, error.detail)
     with _writing(catalog_url) as tx:
         first = not keys.any_made(tx)
         made = keys.create(tx, wanted, now)
@@ -64,6 +77,13 @@ def _create(asked: argparse.Namespace, catalog_url: str) -> None:
     sys.stdout.write(f"{made.secret}\n")
     sys.stdout.flush()
     _say(f"\n{_next(made, first=first)}")
+
+
+def _wrong_words(asked: argparse.Namespace, detail: str) -> NoReturn:
+    """Ends with 2: the words contradict each other, or one of them cannot be used."""
+    field, _, why = detail.partition(": ")
+    asked.parser.error(f"{_WORD.get(field, f'--{field}')}: {why}")
+    raise AssertionError
 
 
 def _next(made: CreatedKey, *, first: bool) -> str:
@@ -81,6 +101,21 @@ def _next(made: CreatedKey, *, first: bool) -> str:
 
 
 def _list(asked: argparse.Namespace, catalog_url: str) -> None:
+    there = _there(catalog_url)
+    found = _all(catalog_url) if there else []
+    if asked.json:
+        _out([key.model_dump(mode="json") for key in found])
+        return
+    if not there:
+        _say(f"There is no catalog at {_where(catalog_url)} yet, and so there are no keys.")
+    elif not found:
+        _say(f"No key was made yet in {_where(catalog_url)}; programs on this machine need none.")
+    for key in found:
+        used = "never used" if key.last_used_at is None else f"last used {key.last_used_at:%Y-%m-%d %H:%M} UTC"
+        sys.stdout.write(f"{key.id}  {_state(key):8} {_described(key)}, {used}\n")
+
+
+def _all(catalog_url: str) -> list[Key]:
     found: list[Key] = []
     with _writing(catalog_url) as tx:
         cursor = None
@@ -89,15 +124,7 @@ def _list(asked: argparse.Namespace, catalog_url: str) -> None:
             found += page.items
             cursor = page.next_cursor
             if cursor is None:
-                break
-    if asked.json:
-        _out([key.model_dump(mode="json") for key in found])
-        return
-    if not found:
-        _say(f"No key was made yet in {_where(catalog_url)}; programs on this machine need none.")
-    for key in found:
-        used = "never used" if key.last_used_at is None else f"last used {key.last_used_at:%Y-%m-%d %H:%M} UTC"
-        sys.stdout.write(f"{key.id}  {_state(key):8} {_described(key)}, {used}\n")
+                return found
 
 
 def _revoke(asked: argparse.Namespace, catalog_url: str) -> None:
@@ -133,7 +160,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     def command(name: str, do: Callable[[argparse.Namespace, str], None], help: str) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=help, description=help)
         added.add_argument("--json", action="store_true", help="Print one JSON value for programs, and nothing else.")
-        added.set_defaults(do=do)
+        added.set_defaults(do=do, parser=added)
         return added
 
     create = command("create", _create, "Make a key and print its secret, this once.")
@@ -146,8 +173,12 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     create.add_argument(
         "--origin", action="append", default=[], metavar="URL", help="A web address that may use it; may come again."
     )
-    create.add_argument("--per-minute", type=int, metavar="N", help="Questions a minute; the setting's number.")
-    create.add_argument("--daily-tokens", type=int, metavar="N", help="Tokens of the model a day; 0: no limit.")
+    create.add_argument(
+        "--per-minute", type=_number_from(1), metavar="N", help="Questions a minute; the setting's number."
+    )
+    create.add_argument(
+        "--daily-tokens", type=_number_from(0), metavar="N", help="Tokens of the model a day; 0: no limit."
+    )
     create.add_argument("--expires", type=_span, metavar="SPAN", help="When it ends, as 12h, 90d or 4w; never.")
     command("list", _list, "List all keys, newest first, without their secrets.")
     revoke = command("revoke", _revoke, "End a key; it opens nothing within a second.")
@@ -164,6 +195,15 @@ def _span(text: str) -> timedelta:
     return int(found[1]) * _UNIT[found[2]]
 
 
+def _number_from(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least}")
+        return int(text)
+
+    return number
+
+
 def _described(key: Key) -> str:
     words = [key.name, key.role, *([] if key.space is None else [f"space {key.space}"])]
     words += [f"public from {', '.join(key.allowed_origins)}"] if key.public else []
@@ -175,6 +215,12 @@ def _state(key: Key) -> str:
     if key.revoked_at is not None:
         return "revoked"
     return "expired" if key.expires_at is not None and key.expires_at <= datetime.now(UTC) else "open"
+
+
+def _there(catalog_url: str) -> bool:
+    """Is there a catalog, or may there be one that is not on this disk? Looking alone should make none."""
+    url = make_url(catalog_url)
+    return url.get_backend_name() != "sqlite" or Path(str(url.database)).exists()
 
 
 def _where(catalog_url: str) -> str:

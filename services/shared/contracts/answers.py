@@ -79,6 +79,13 @@ class WriterModel(Response):
     name: str | None = Field(description="The model's name; null for extractive")
 
 
+class Usage(Response):
+    """Tokens that the model counted; 0 where no model wrote or its server does not count."""
+
+    prompt: int = 0
+    answer: int = 0
+
+
 class Answer(Response):
     """The whole answer, as returned, streamed last and stored as a job's result."""
 
@@ -99,6 +106,11 @@ class Answer(Response):
     index: IndexState
     timings_ms: dict[str, float]
     cached: bool = Field(default=False, description="Given before, and nothing that it rests on changed since")
+    usage: Usage | None = Field(
+        default=None,
+        description="Tokens that the model counted for this answer; null where none were, and where it was made for "
+        "another who asked the same",
+    )
     trace_id: str
     trace: dict[str, Any] | None
 

@@ -56,7 +56,7 @@ class ChatRequest(_Tolerant):
 
 
 class ChatUsage(Response):
-    """Tokens; 0 where they are not known."""
+    """Tokens that the model counted; 0 where none were: no model wrote, or the answer was given before."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -71,6 +71,9 @@ class AnswerNote(Response):
     reason: AnswerReason | None
     confidence: float
     cached: bool
+    degraded: list[str] = Field(
+        description="What had to be left out, such as type_filter_dropped; empty when all was well"
+    )
 
 
 class SaidMessage(Response):

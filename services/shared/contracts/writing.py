@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from services.shared.contracts.answers import AnswerReason, Claim, WriterModel
+from services.shared.contracts.answers import AnswerReason, Claim, Usage, WriterModel
 from services.shared.contracts.base import Request, Response
 from services.shared.contracts.ids import SpaceId
 from services.shared.contracts.search import Passage
@@ -32,13 +32,6 @@ class Decomposed(Response):
     sub_questions: list[str] = Field(max_length=SUB_QUESTIONS_MAX)
     by: Literal["model", "rule", "none"] = Field(description="What took it apart")
     degraded: list[str] = Field(description="decomposition_skipped where the model was to do it and could not")
-
-
-class Usage(Response):
-    """Tokens that the model counted; 0 where no model wrote or its server does not count."""
-
-    prompt: int = 0
-    answer: int = 0
 
 
 class WriteRequest(Request):

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +16,7 @@ from services.shared.contracts.health import Health, Readiness
 from services.shared.kit.logs import get_logger
 from services.shared.kit.metrics import CONTENT_TYPE, METRICS_PATH, Metrics
 from services.shared.kit.request_context import REQUEST_ID_HEADER, enter_request, note_problem, request_id
-from services.shared.kit.requests_seen import Seen, watching
+from services.shared.kit.requests_seen import Seen, fits, leaves, watching
 from services.shared.kit.version import product_version
 
 log = get_logger(__name__)
@@ -28,6 +29,8 @@ _CODE_OF_STATUS = {
     413: ErrorCode.BODY_TOO_LARGE,
     415: ErrorCode.UNSUPPORTED_MEDIA_TYPE,
 }
+
+UNREADY: dict[int | str, dict[str, Any]] = {503: {"model": Readiness, "description": "A part that is needed is not"}}
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 ReadyCheck = Callable[[FastAPI], Awaitable[Readiness]]
@@ -44,7 +47,8 @@ def service_app(
 ) -> FastAPI:
     """A FastAPI app that answers /healthz and /readyz, counts its requests and turns every error into a problem
     document. ``begins_traces``: its requests are the first that we hear of something."""
-    app = FastAPI(title=title, version=product_version(), lifespan=lifespan)
+    # The pages that FastAPI makes of the document fetch their scripts from elsewhere.
+    app = FastAPI(title=title, version=product_version(), lifespan=lifespan, docs_url=None, redoc_url=None)
     app.add_middleware(RequestContext, seen=Seen(metrics, begins_traces=begins_traces))
     app.add_exception_handler(RagstoneError, _ragstone_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
@@ -55,7 +59,7 @@ def service_app(
         """Alive: the process answers."""
         return Health(status="ok", service=service, version=product_version())
 
-    @app.get("/readyz", tags=["health"], response_model=Readiness)
+    @app.get("/readyz", tags=["health"], response_model=Readiness, responses=UNREADY)
     async def readyz(request: Request) -> JSONResponse:
         """Ready to work, each part named; 503 while one is not."""
         readiness = await ready(request.app)
@@ -123,6 +127,10 @@ def describe_validation(error: RequestValidationError) -> str:
     """The faulty fields of a request as one sentence each."""
     parts = []
     for fault in error.errors()[:8]:
+        # Without it where only one line of the body was read as JSON; its message says enough.
+        if fault["type"] == "json_invalid" and "ctx" in fault:
+            why = fault["ctx"]["error"]
+            return f"The body is not JSON (near character {int(fault['loc'][-1]) + 1}): {why}."
         where = ".".join(str(step) for step in fault["loc"] if step != "body") or "body"
         parts.append(f"{where}: {fault['msg']}")
     return "; ".join(parts)
@@ -134,13 +142,21 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     if error.status_code >= 500:
         code = ErrorCode.INTERNAL
     detail = {
-        ErrorCode.ROUTE_NOT_FOUND: f"There is no route {request.url.path}; see /docs for all of them.",
+        ErrorCode.ROUTE_NOT_FOUND: f"There is no route {request.url.path}; see /openapi.json for all of them.",
         ErrorCode.METHOD_NOT_ALLOWED: f"{request.url.path} does not take {request.method}.",
     }.get(code, str(error.detail))
     response = problem_response(RagstoneError(code, detail), error.status_code)
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
+    if code is ErrorCode.METHOD_NOT_ALLOWED:
+        response.headers["Allow"] = _allowed(request)
     return response
+
+
+def _allowed(request: Request) -> str:
+    """The methods of every route of this path; the framework names those of the first one."""
+    routes = [route for route in leaves(request.app.routes) if fits(route, request.url.path)]
+    return ", ".join(sorted({method for route in routes for method in getattr(route, "methods", None) or ()}))
 
 
 class RequestContext:

@@ -1,5 +1,6 @@
 """How one service calls another: pooled, with the request's id, and with errors that keep their code."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
@@ -8,21 +9,32 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
+from services.shared.kit.logs import get_logger
 from services.shared.kit.request_context import REQUEST_ID_HEADER, request_id
 from services.shared.kit.tracing import TRACEPARENT_HEADER, span_apart, traceparent
 
 Answered = TypeVar("Answered", bound=BaseModel)
+
+log = get_logger(__name__)
+
+_ADDRESS = re.compile(r" at (?:[a-z][a-z+]*://|[\w.-]+:\d)[^\s;,()]*[^\s;,().:]")
 
 KEEP_S = 2.0
 """How long an idle connection is used again. The services close theirs after 5 seconds: who kept one as long would now
 and then send a request into a connection that is just being closed."""
 
 
+def without_addresses(text: str) -> str:
+    """What is wrong and what to do, without where: addresses inside are nothing for whoever only asks."""
+    return _ADDRESS.sub("", text)
+
+
 class ServiceClient:
     """JSON over HTTP to one service.
 
     A problem document from the other side is raised as the same RagstoneError here; a side that cannot be
-    reached, times out or talks nonsense is raised as ``unavailable`` with its name and what to do. ``signed`` gives
+    reached, times out or talks nonsense is raised as ``unavailable`` with its name and what to do. Addresses go to the
+    log alone, since a visitor may read the error. ``signed`` gives
     the headers that say who asks, anew for each request.
     """
 
@@ -124,14 +136,17 @@ class ServiceClient:
         except ValidationError:
             detail = f"The {self._name} answered {response.status_code} without saying why; see its log."
             return RagstoneError(self._unavailable, detail)
+        detail = without_addresses(problem.detail)
+        if detail != problem.detail:
+            log.warning("service_failed", service_called=self._name, why=problem.detail)
         retry_after = response.headers.get("Retry-After", "")
-        return RagstoneError(
-            problem.code, problem.detail, retry_after_s=int(retry_after) if retry_after.isdigit() else None
-        )
+        return RagstoneError(problem.code, detail, retry_after_s=int(retry_after) if retry_after.isdigit() else None)
 
     def _unreachable(self, error: httpx.HTTPError) -> RagstoneError:
         why = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
-        detail = f"The {self._name} at {self._base_url} {why} ({type(error).__name__}); is it running? See /readyz."
+        kind = type(error).__name__
+        log.warning("service_unreachable", service_called=self._name, address=self._base_url, why=kind)
+        detail = f"The {self._name} {why} ({kind}); is it running? See /readyz."
         return RagstoneError(self._unavailable, detail, retry_after_s=5)
 
 

@@ -61,9 +61,9 @@ class Seen:
         route = scope.get("route")
         if route is None:
             if self._leaves is None:
-                self._leaves = list(_leaves(scope["app"].routes))
+                self._leaves = list(leaves(scope["app"].routes))
             path = scope["path"]
-            route = next((one for one in self._leaves if _fits(one, path)), None)
+            route = next((one for one in self._leaves if fits(one, path)), None)
         template: str | None = getattr(route, "path", None)
         return template
 
@@ -87,16 +87,17 @@ def watching(seen: Seen, scope: Scope) -> Iterator[Look]:
             seen.told(scope, look, inside)
 
 
-def _leaves(routes: list[BaseRoute]) -> Iterator[BaseRoute]:
+def leaves(routes: list[BaseRoute]) -> Iterator[BaseRoute]:
     """Every single route, those of included routers too."""
     for route in routes:
         inner = getattr(getattr(route, "original_router", None), "routes", None)
         if inner is None:
             yield route
         else:
-            yield from _leaves(inner)
+            yield from leaves(inner)
 
 
-def _fits(route: BaseRoute, path: str) -> bool:
+def fits(route: BaseRoute, path: str) -> bool:
+    """Is the path one of this route's, whatever the method?"""
     pattern = getattr(route, "path_regex", None)
     return pattern is not None and pattern.match(path) is not None

@@ -1,28 +1,79 @@
 """Settings that several services share: typed, prefixed RAGSTONE_, the unit in the name."""
 
+import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Any, NoReturn, Self, TypeVar
 
-from pydantic import AliasChoices, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from services.shared.contracts.jobs import Queue
+from services.shared.kit.setting_words import allowed, variable_of
 
 TABLE = SettingsConfigDict(env_prefix="RAGSTONE_", extra="ignore", frozen=True, populate_by_name=True)
 
 
-class LogSettings(BaseSettings):
-    """How a process speaks to its operator."""
+class WrongSetting(Exception):
+    """A setting cannot be used; the text names it, its value and what is allowed."""
+
+
+def started(main: Callable[[], int | None]) -> NoReturn:
+    """Run a process to its end; a wrong setting ends it with 1 and the one sentence that tells it."""
+    try:
+        sys.exit(main())
+    except WrongSetting as error:
+        sys.exit(str(error))
+
+
+class Table(BaseSettings):
+    """A table of settings. Raises WrongSetting for the first that cannot be used."""
 
     model_config = TABLE
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _or_one_sentence(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(values)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = str(first["loc"][0])
+            name, field = variable_of(cls, place)
+            value = values.get(place, first["input"])
+            raise WrongSetting(f"{name} is {value!r}; allowed is {allowed(field)}.") from error
+
+
+def _listed(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value.strip().startswith("["):
+        return json.loads(value)
+    return [one.strip() for one in value.split(",") if one.strip()]
+
+
+Item = TypeVar("Item")
+Listed = Annotated[list[Item], NoDecode, BeforeValidator(_listed)]
+"""A list in one variable: with commas between, or as JSON."""
+
+
+class LogSettings(Table):
+    """How a process speaks to its operator."""
 
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR")
     log_format: str = Field(default="text", description="text for people, json for machines")
 
 
-class TraceSettings(BaseSettings):
+class TraceSettings(Table):
     """Where traces go; nowhere unless an address is set."""
-
-    model_config = TABLE
 
     otlp_url: str | None = Field(
         default=None,
@@ -32,10 +83,8 @@ class TraceSettings(BaseSettings):
     )
 
 
-class StateSettings(BaseSettings):
+class StateSettings(Table):
     """Where the record of truth lies."""
-
-    model_config = TABLE
 
     state_dir: Path = Field(default=Path(".ragstone"), description="Folder of the catalog, originals, indexes and logs")
     database_url: str | None = Field(
@@ -54,19 +103,15 @@ class StateSettings(BaseSettings):
         return self.state_dir / "blobs"
 
 
-class RedisSettings(BaseSettings):
+class RedisSettings(Table):
     """The queue, events and cache. Nothing in it is missed when it is lost."""
-
-    model_config = TABLE
 
     redis_url: str = Field(default="redis://127.0.0.1:6379/0", description="Redis or Valkey")
     redis_timeout_s: float = Field(default=2.0, gt=0, description="Longest wait for a connection or a reply, seconds")
 
 
-class ChromaSettings(BaseSettings):
+class ChromaSettings(Table):
     """The vector store."""
-
-    model_config = TABLE
 
     chroma_url: str = Field(default="http://127.0.0.1:8001", description="Address of the Chroma server")
     chroma_dir: Path | None = Field(
@@ -76,10 +121,8 @@ class ChromaSettings(BaseSettings):
     )
 
 
-class EmbedderSettings(BaseSettings):
+class EmbedderSettings(Table):
     """The embedder of new indexes; an existing index keeps its own."""
-
-    model_config = TABLE
 
     embedder: str = Field(
         default="all-MiniLM-L6-v2",
@@ -109,17 +152,17 @@ class EmbedderSettings(BaseSettings):
     embed_batch: int = Field(default=8, ge=1, description="Texts that the model takes at once")
 
 
-class JobSettings(BaseSettings):
+class JobSettings(Table):
     """Leases and limits of background work."""
-
-    model_config = TABLE
 
     lease_s: float = Field(
         default=60.0, gt=0, description="A job whose worker is silent this long is taken again, seconds"
     )
     max_attempts: int = Field(default=3, ge=1, description="Times a job is begun before it fails for good")
     job_time_limit_s: int = Field(default=600, ge=1, description="Longest run of one task before it is killed, seconds")
-    queues: list[Queue] = Field(default=[Queue.INGEST, Queue.INDEX], description="Queues that a worker serves")
+    queues: Listed[Queue] = Field(
+        default=[Queue.INGEST, Queue.INDEX], min_length=1, description="Queues that a worker serves"
+    )
     calibrate_again_share: float = Field(
         default=0.3,
         gt=0,
@@ -127,10 +170,8 @@ class JobSettings(BaseSettings):
     )
 
 
-class ServiceSettings(BaseSettings):
+class ServiceSettings(Table):
     """Where the services find each other."""
-
-    model_config = TABLE
 
     retriever_url: str = Field(default="http://127.0.0.1:8002", description="Address of the retriever")
     generator_url: str = Field(default="http://127.0.0.1:8003", description="Address of the generator")

@@ -69,7 +69,7 @@ _here = _Tracing()
 
 def configure_tracing(service: str, settings: TraceSettings) -> None:
     """Send the spans of this process to the collector, if one is set and what it takes is installed."""
-    _here.service, _here.url = service, settings.otlp_url
+    _here.service, _here.url = service, settings.otlp_url or None
     if _here.url is None:
         return
     if not _installed():

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.logs import configure_logs, get_logger
-from services.shared.kit.settings import EmbedderSettings, LogSettings
+from services.shared.kit.settings import EmbedderSettings, LogSettings, started
 from services.shared.models.backends import exported_precision
 from services.shared.models.exports import Refusal, export_folder, refusal, refusal_file, verified
 from services.shared.models.source import (
@@ -173,4 +173,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    started(main)

@@ -114,6 +114,35 @@ def test_a_conversation_that_ended_without_an_answer_goes_with_any_deletion(cata
     assert asked.order_of(found(catalog, "alone")).asked == AskRequest(question="Who sings?")
 
 
+MADE_WHOLE = {
+    "text": "Nothing.",
+    "rewritten": f"What does the {CANARY} eat?",
+    "sub_questions": [f"what does the {CANARY} eat"],
+    "trace": {"question": f"What does the {CANARY} eat?"},
+}
+LEFT: dict[str, Any] = {"text": "Nothing.", "rewritten": None, "sub_questions": [], "trace": None}
+
+
+def test_a_question_that_a_conversation_made_whole_goes_with_any_deletion(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        ingest(tx, DOC, CANARY, **SAID)
+        ingest(tx, "other", "one")
+        since = changes.current_seq(tx, SPACE)
+        before, after = (take(tx, order(tx, id)) for id in ("before", "after"))
+        alone = take(tx, order(tx, "alone"))
+        own = {**LEFT, "sub_questions": ["a", "b"]}
+        for row, result in ((before, MADE_WHOLE), (alone, own)):
+            assert asked.answered(tx, row, result, [DocumentId("other")], since, later(1)) is Ending.KEPT
+    assert found(catalog, "before").result == MADE_WHOLE, "the documents are still there"
+    assert remove(catalog).answers == 0
+    with catalog.write() as tx:
+        since = changes.current_seq(tx, SPACE)
+        assert asked.answered(tx, after, MADE_WHOLE, [DocumentId("other")], since, later(9)) is Ending.KEPT
+    assert CANARY not in everything(catalog)
+    assert found(catalog, "before").result == found(catalog, "after").result == LEFT
+    assert found(catalog, "alone").result == own
+
+
 def test_answers_are_forgotten_sooner_than_other_jobs(catalog: Catalog) -> None:
     with catalog.write() as tx:
         answer(tx, order(tx, "old"))

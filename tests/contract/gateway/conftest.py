@@ -14,9 +14,11 @@ import uvicorn
 from services.gateway.adapters.answers import RedisAnswers
 from services.gateway.adapters.bodies import BlobBodies
 from services.gateway.adapters.catalog.asked import CatalogLaterBook
+from services.gateway.adapters.catalog.calibrations import CatalogCalibrations
 from services.gateway.adapters.catalog.documents import CatalogDocuments
 from services.gateway.adapters.catalog.evaluations import CatalogEvaluations
 from services.gateway.adapters.catalog.feedback import CatalogFeedback
+from services.gateway.adapters.catalog.gaps import CatalogGaps
 from services.gateway.adapters.catalog.golden import CatalogGolden
 from services.gateway.adapters.catalog.indexes import CatalogIndexes
 from services.gateway.adapters.catalog.jobs import CatalogJobs
@@ -25,6 +27,7 @@ from services.gateway.adapters.catalog.live import CatalogLiveTexts
 from services.gateway.adapters.originals import BlobOriginals
 from services.gateway.adapters.queue import WorkerBell
 from services.gateway.app.application import gateway_app
+from services.gateway.app.heads import how_served
 from services.gateway.wiring.flows import gateway_of
 from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
@@ -66,13 +69,13 @@ class Serving:
 
 
 @contextlib.asynccontextmanager
-async def serving(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterator[Serving]:
+async def serving(catalog: Catalog, blobs: Blobs, redis_url: str, world: World | None = None) -> AsyncIterator[Serving]:
     """Serve until the block ends."""
+    world = world or World()
     redis = RedisSettings(redis_url=redis_url, redis_timeout_s=1.0)
     news = JobEventListener(redis)
     documents = CatalogDocuments(catalog)
     answers = RedisAnswers(redis, keep_s=60, all_live=documents.all_live)
-    world = World()
     outside = replace(
         world.outside(),
         live_texts=CatalogLiveTexts(catalog),
@@ -82,6 +85,8 @@ async def serving(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterat
         evaluations=CatalogEvaluations(catalog),
         golden=CatalogGolden(catalog),
         feedback=CatalogFeedback(catalog),
+        gaps=CatalogGaps(catalog),
+        calibrations=CatalogCalibrations(catalog, again_share=0.2),
         index_book=CatalogIndexes(catalog, "mini"),
         keys=CatalogKeys(catalog),
         answers=answers,
@@ -97,7 +102,8 @@ async def serving(catalog: Catalog, blobs: Blobs, redis_url: str) -> AsyncIterat
         await answers.close()
 
     app = gateway_app(gateway_of(outside, world.settings, world.profile), close=close)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, timeout_graceful_shutdown=1))
+    config = uvicorn.Config(app, port=0, timeout_graceful_shutdown=1, **how_served(world.settings.body_timeout_s))
+    server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)

@@ -11,7 +11,7 @@ import uvicorn
 
 from services.gateway.adapters.rates import RedisRates
 from services.gateway.app.application import gateway_app
-from services.gateway.app.heads import limited_heads
+from services.gateway.app.heads import how_served
 from services.gateway.wiring.flows import Gateway, gateway_of
 from services.shared.kit.logs import configure_logs
 from services.shared.kit.settings import LogSettings, RedisSettings
@@ -69,10 +69,7 @@ async def front(world: World, redis_url: str) -> AsyncIterator[Front]:
     config = uvicorn.Config(
         gateway_app(gateway, close=rates.close),
         port=0,
-        http=limited_heads(world.settings.body_timeout_s),
-        proxy_headers=False,
-        log_config=None,
-        access_log=False,
+        **how_served(world.settings.body_timeout_s),
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)

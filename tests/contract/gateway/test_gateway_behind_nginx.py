@@ -153,7 +153,7 @@ async def test_events_come_through_one_by_one(tmp_path: Path, redis_url: str, mo
             began = time.monotonic()
             async with client.stream("POST", "/v1/ask", json=STREAM, headers={"Accept-Encoding": "gzip"}) as response:
                 assert response.headers["content-type"].startswith("text/event-stream")
-                assert response.headers["cache-control"] == "no-cache"
+                assert response.headers["cache-control"] == "no-store"
                 # nginx keeps X-Accel-Buffering to itself; it is looked at below.
                 assert (response.headers.get("content-encoding") == "gzip") == bool(more)
                 async for piece in response.aiter_text():

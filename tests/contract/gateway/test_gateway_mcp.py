@@ -245,6 +245,24 @@ async def test_a_name_that_is_no_space_is_refused_before_anything_else(url: str)
     assert (refused.status_code, refused.json()["code"]) == (422, "space_invalid")
 
 
+@pytest.mark.parametrize("body", [{}, [], [PING], 7, None, {"jsonrpc": "2.0"}, {**PING, "jsonrpc": "1.0"}])
+@pytest.mark.parametrize("version", ["", "2025-06-18"])
+async def test_what_is_no_message_is_refused_in_one_sentence(url: str, body: object, version: str) -> None:
+    refused = await post(url, body, **({"MCP-Protocol-Version": version} if version else {}))
+    said = refused.json()
+    assert refused.status_code == 400
+    assert (said["jsonrpc"], said["id"], said["error"]["code"]) == ("2.0", None, -32600)
+    assert said["error"]["message"].startswith("The body is no JSON-RPC message: ")
+    assert "\n" not in refused.text
+    assert "pydantic" not in refused.text
+
+
+async def test_what_is_no_json_is_refused_too(url: str) -> None:
+    async with httpx.AsyncClient(base_url=url, trust_env=False) as plain:
+        refused = await plain.post("/mcp", content=b'{"jsonrpc": ', headers=MESSAGE)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, -32700)
+
+
 async def test_a_body_that_is_too_large_is_refused(url: str) -> None:
     refused = await post(url, {**PING, "params": {"x": "y" * 1_100_000}})
     assert (refused.status_code, refused.json()["code"]) == (413, "body_too_large")

@@ -165,6 +165,16 @@ async def test_both_forms_of_an_error_are_there(url: str) -> None:
     assert refused.headers["X-Request-ID"] == said["request_id"]
 
 
+async def test_a_filter_that_was_dropped_is_said(client: openai.AsyncOpenAI, world: World) -> None:
+    world.retriever.response = world.retriever.response.model_copy(
+        update={"verdict": world.retriever.response.verdict.model_copy(update={"gate": "fallback"})}
+    )
+    answer = await client.chat.completions.create(
+        model="ragstone", messages=ASKED, extra_body={"filters": {"type": "nope"}}
+    )
+    assert (answer.model_extra or {})["ragstone"]["degraded"] == ["type_filter_dropped"]
+
+
 async def test_a_part_that_is_away_is_a_plain_error_that_clients_retry(
     client: openai.AsyncOpenAI, world: World
 ) -> None:

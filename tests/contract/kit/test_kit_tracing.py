@@ -105,7 +105,12 @@ def test_without_the_extra_a_line_says_so_and_nothing_is_traced() -> None:
             assert a.traceparent is None
     """
     ran = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, check=True, timeout=60, capture_output=True, text=True
+        [sys.executable, "-c", textwrap.dedent(script)],
+        cwd=ROOT,
+        check=True,
+        timeout=60,
+        capture_output=True,
+        text=True,
     )
     assert "tracing_off" in ran.stderr
     assert "pip install 'ragstone[tracing]'" in ran.stderr

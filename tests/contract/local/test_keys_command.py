@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from services.local.credentials import OwnKey, credential_for
-from services.local.settings import LocalSettings, WrongSetting
+from services.local.settings import LocalSettings
 from services.shared.catalog import keys
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.key_secrets import read, same
 from services.shared.contracts.keys import Role
+from services.shared.kit.settings import WrongSetting
 from tests.contract.local.served import Ragstone
 
 MODULES = ("services.local", "services.gateway")
@@ -80,16 +81,28 @@ def test_programs_read_json(desk: Ragstone) -> None:
         (("create",), 2, "NAME"),
         (("create", "a", "--role", "king"), 2, "king"),
         (("create", "a", "--expires", "soon"), 2, "90d"),
-        (("create", "a", "--public"), 1, "allowed_origins: "),
-        (("create", ""), 1, "name: "),
-        (("create", "a", "--per-minute", "0"), 1, "requests_per_minute: "),
+        (("create", "a", "--public"), 2, "--origin: name at least one"),
+        (("create", "a", "--origin", "https://a.example"), 2, "--origin: are for a public key"),
+        (("create", "a", "--origin", "a", "--public"), 2, "--origin: 'a' is no web address"),
+        (("create", "a", "--role", "admin", "--space", "docs"), 2, "--space: of an admin key is every space"),
+        (("create", ""), 2, "NAME: "),
+        (("create", "a", "--per-minute", "0"), 2, "--per-minute: '0' is no whole number from 1"),
     ],
 )
-def test_wrong_words_are_named(desk: Ragstone, words: tuple[str, ...], code: int, said: str) -> None:
+def test_wrong_words_are_named(desk: Ragstone, words: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
     refused = desk(*words)
     assert refused.returncode == code, refused.stderr
     assert said in refused.stderr
     assert refused.stdout == ""
+    assert not (tmp_path / "state" / "catalog.db").exists()
+
+
+def test_a_list_makes_nothing_where_there_is_nothing(desk: Ragstone, tmp_path: Path) -> None:
+    listed = desk("list")
+    assert (listed.returncode, listed.stdout) == (0, "")
+    assert "There is no catalog" in listed.stderr
+    assert desk("list", "--json").stdout == "[]\n"
+    assert not (tmp_path / "state").exists()
 
 
 def test_a_key_from_the_environment_is_sent_and_never_shown(tmp_path: Path) -> None:

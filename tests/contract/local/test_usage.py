@@ -34,8 +34,8 @@ def ragstone(tmp_path: Path) -> Ragstone:
 @pytest.mark.parametrize(
     ("words", "settings", "said"),
     [
-        (["up", "--port", "99999"], {}, "--port is 99999; allowed is a whole number from 1 to 65535."),
-        (["up"], {"RAGSTONE_PORT": "abc"}, "RAGSTONE_PORT is 'abc'; allowed is a whole number from 1 to 65535."),
+        (["up", "--port", "99999"], {}, "--port is 99999; allowed is a whole number from 1 to 65535, such as 8000."),
+        (["up"], {"RAGSTONE_PORT": "abc"}, "RAGSTONE_PORT is 'abc'; allowed is a whole number from 1 to 65535, such"),
         (["doctor"], {"RAGSTONE_REDIS_PORT": "0"}, "RAGSTONE_REDIS_PORT is '0'; allowed is a whole number from 1"),
         (["up"], {"RAGSTONE_START_TIMEOUT_S": "-1"}, "RAGSTONE_START_TIMEOUT_S is '-1'; allowed is a number above 0"),
         (["up"], {"RAGSTONE_STATE_DIR": os.devnull}, f"RAGSTONE_STATE_DIR is '{os.devnull}'; allowed is a folder"),

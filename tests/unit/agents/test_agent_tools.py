@@ -15,7 +15,7 @@ from services.shared.contracts.answers import Answer, AskRequest
 from services.shared.contracts.documents import Document, DocumentList
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DocumentId, VersionId
-from services.shared.contracts.search import SearchRequest, SearchResponse
+from services.shared.contracts.search import FINAL_PASSAGES, SearchRequest, SearchResponse
 
 TEXT = "Häuser 😀 " * 5000
 """45,000 code points."""
@@ -78,10 +78,28 @@ async def test_a_long_text_comes_in_parts_that_make_it_whole() -> None:
 
 
 async def test_a_span_outside_the_text_is_refused() -> None:
-    for start, end in ((len(TEXT) + 1, None), (5, 4)):
+    for start, end, said in (
+        (len(TEXT) + 1, None, "start: it is 45001, and the text has 45000 code points"),
+        (10, 5, "end: it is 5, before start, which is 10"),
+        (None, -1, "end: "),
+    ):
         error = await refused("get_source", {"document_id": "a", "start": start, "end": end})
         assert error.code is ErrorCode.INVALID_REQUEST
-        assert "45000" in error.detail
+        assert error.detail.startswith(said)
+
+
+async def test_whatever_is_optional_may_be_null() -> None:
+    assert await span(start=None, end=None, version=None) == await span()
+    library = OneText()
+    for tool in TOOLS.values():
+        taken = schema(tool.takes)
+        optional = taken["properties"].keys() - set(taken.get("required", ()))
+        for name in optional:
+            kinds = {kind.get("type") for kind in taken["properties"][name].get("anyOf", ())}
+            assert "null" in kinds, f"{tool.name}: {name}"
+    with pytest.raises(RagstoneError, match="It rests"):
+        await TOOLS["search"].run(library, {"question": "x", "filters": None, "top_k": None})
+    assert [request.top_k for request in library.asked] == [FINAL_PASSAGES]
 
 
 @pytest.mark.parametrize(

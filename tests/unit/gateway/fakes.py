@@ -180,15 +180,19 @@ class FakeRates:
 
     async def hit(self, charge: Charge, cost: int = 1) -> Standing:
         found = await self.look(charge)
-        if not found.allowed:
-            return found
+        if found.remaining < cost:
+            return replace(found, allowed=False)
         self.counted[charge] += cost
         return replace(found, remaining=found.remaining - cost)
+
+    async def give_back(self, charge: Charge, cost: int, wanted: int) -> Standing:
+        self.counted[charge] -= cost
+        return replace(await self.look(charge), allowed=False)
 
     async def look(self, charge: Charge) -> Standing:
         limit = int(charge.rate.partition("/")[0])
         left = limit - self.counted[charge]
-        return Standing(left > 0, limit, left, reset_s=7)
+        return Standing(left > 0, limit, left, reset_s=7, period_s=60)
 
 
 @dataclass

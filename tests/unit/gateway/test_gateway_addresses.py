@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.app.addresses import address_of
+from services.gateway.app.addresses import client_of
 from services.gateway.domain.limiting import household
 
 PROXIES = [ip_network(one) for one in ("10.0.0.0/8", "127.0.0.1", "fd00::/8")]
@@ -16,7 +16,11 @@ CLIENT, STRANGER = "198.51.100.7", "203.0.113.9"
 
 def told(peer: str | None, *forwarded: str, trusted: Any = PROXIES) -> str:
     headers = [(b"x-forwarded-for", line.encode("latin-1")) for line in forwarded]
-    return address_of({"type": "http", "client": None if peer is None else (peer, 4711), "headers": headers}, trusted)
+    return client_of(scope(peer, headers), trusted).address
+
+
+def scope(peer: str | None, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+    return {"type": "http", "client": None if peer is None else (peer, 4711), "headers": headers}
 
 
 @pytest.mark.parametrize(
@@ -80,3 +84,22 @@ def test_nothing_that_a_client_invents_hides_its_address(invented: list[str]) ->
 )
 def test_one_customer_of_a_provider_counts_as_one(one: str, other: str, same: bool) -> None:
     assert (household(one) == household(other)) is same
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "named"),
+    [
+        ("127.0.0.1", True),
+        ("203.0.113.9", True),
+        ("127.0.0.1, 10.0.0.2", True),
+        ("", False),
+        ("unknown", False),
+        ("unknown, 127.0.0.1", False),
+        ("203.0.113.9, " + "127.0.0.1, " * 60 + "127.0.0.1", False),
+        ("127.0.0.1:1, x, " + ", ".join(["127.0.0.1"] * 50), False),
+    ],
+)
+def test_a_client_is_named_where_no_gap_is_before_it(forwarded: str, named: bool) -> None:
+    headers = [(b"x-forwarded-for", forwarded.encode())]
+    assert client_of(scope("127.0.0.1", headers), PROXIES).named is named
+    assert not client_of(scope(STRANGER, headers), PROXIES).named

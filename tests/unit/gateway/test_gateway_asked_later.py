@@ -132,6 +132,38 @@ async def test_there_may_be_a_thousand_lines_and_each_counts_as_a_question() -> 
     assert len(limited.later.orders) == 5
 
 
+async def test_more_lines_than_the_limit_never_fit_and_cost_nothing() -> None:
+    world = World()
+    line = '{"question": "a"}\n'
+    headers = {**LINES, "Authorization": f"Bearer {world.keys.make(requests_per_minute=5)}"}
+    async with world.client() as client:
+
+        async def sent(lines: int) -> httpx.Response:
+            return await client.post("/v1/ask", content=line * lines, headers=headers)
+
+        never = await sent(6)
+        assert "at most 5 lines" in assert_problem(never, 422, ErrorCode.INVALID_REQUEST)["detail"]
+        assert (never.headers["RateLimit-Remaining"], "Retry-After" in never.headers) == ("5", False)
+        assert "1001 questions" in (await sent(MOST_LINES + 1)).json()["detail"], "the smaller reason comes later"
+        taken = await sent(2)
+        assert (taken.status_code, taken.headers["RateLimit-Remaining"]) == (202, "2")
+        later = await sent(3)
+        assert_problem(later, 429, ErrorCode.RATE_LIMITED)
+        assert (later.headers["RateLimit-Remaining"], later.headers["Retry-After"]) == ("2", "7")
+        assert (await sent(2)).headers["RateLimit-Remaining"] == "0"
+    assert len(world.later.orders) == 4
+
+
+async def test_a_byte_order_mark_before_the_first_line_is_none_of_it() -> None:
+    world = World()
+    async with world.client() as client:
+        content = b'\xef\xbb\xbf{"question": "Who has the key?"}\n{"question": "a"}'
+        assert (await client.post("/v1/ask", content=content, headers=LINES)).status_code == 202
+        second = await client.post("/v1/ask", content=b'{"question": "a"}\n' + content, headers=LINES)
+    assert [one.question for _, one, _, _ in world.later.orders] == ["Who has the key?", "a"]
+    assert "line 2" in second.json()["detail"]
+
+
 async def test_a_read_key_sees_watches_and_cancels_its_own_questions_only() -> None:
     world = World()
     mine, other, writer = (world.keys.make(role) for role in (Role.READ, Role.READ, Role.WRITE))

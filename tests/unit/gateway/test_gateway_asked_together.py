@@ -11,9 +11,8 @@ from tests.unit.gateway.shared_asking import ASKED, Asking, told
 
 async def test_equal_questions_of_one_moment_run_once_and_the_first_pays() -> None:
     asking = Asking(0.05)
-    payers = [Payer("first"), *(Payer(f"p{n}") for n in range(9))]
     answers = await asyncio.gather(
-        *(asking.flow.answer(DEFAULT_SPACE, ASKED, f"t{n}", payer) for n, payer in enumerate(payers))
+        *(asking.flow.answer(DEFAULT_SPACE, ASKED, f"t{n}", Payer("first")) for n in range(10))
     )
     assert asking.runs == 1
     assert [call.client for call in asking.world.generator.calls] == ["first"]
@@ -23,6 +22,20 @@ async def test_equal_questions_of_one_moment_run_once_and_the_first_pays() -> No
     assert not any(one.cached for one in answers)
     assert asking.counts == (0, 1, 9)
     assert all((DEFAULT_SPACE, one.id) in asking.world.remembered.kept for one in answers)
+
+
+async def test_those_with_another_budget_get_an_answer_of_their_own() -> None:
+    asking = Asking(0.05)
+    payers = [Payer("spent"), Payer("rich"), Payer("rich")]
+    answers = await asyncio.gather(
+        *(asking.flow.answer(DEFAULT_SPACE, ASKED, f"t{n}", payer) for n, payer in enumerate(payers))
+    )
+    assert sorted(call.client for call in asking.world.generator.calls) == ["rich", "spent"]
+    assert {one.text for one in answers} == {"It opens at nine [1]."}
+    assert asking.counts == (0, 2, 1)
+    await asking.settled()
+    assert not asking.flow._flights
+    assert (await asking.flow.answer(DEFAULT_SPACE, ASKED, "t9", Payer("third"))).cached, "what is kept is for all"
 
 
 async def test_unequal_questions_of_one_moment_do_not_meet() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from services.gateway.domain.chat import TURNS_MAX, WITHDRAWN, Telling, asked_of, completion, footnotes
-from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, Citation, WriterModel
+from services.shared.contracts.answers import Answer, AnswerReason, AnswerStatus, Citation, Usage, WriterModel
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import ChunkId, DocumentId, VersionId
 from services.shared.contracts.openai_chat import ChatRequest
@@ -15,14 +15,21 @@ def chat(*messages: tuple[str, object], **parameters: object) -> ChatRequest:
     return ChatRequest.model_validate({"messages": said, **parameters})
 
 
-def citation(n: int = 1, *, title: str = "Shed rules", source: str | None = None, place: str | None = None) -> Citation:
+def citation(
+    n: int = 1,
+    *,
+    title: str = "Shed rules",
+    source: str | None = None,
+    place: str | None = None,
+    section: str = "Hours",
+) -> Citation:
     return Citation(
         n=n,
         document_id=DocumentId("shed.md"),
         version=VersionId("v1"),
         title=title,
         source=source,
-        section="Hours",
+        section=section,
         place=place,
         type=None,
         chunk_id=ChunkId("v1-0"),
@@ -128,6 +135,36 @@ def test_footnotes_name_title_place_and_link_one_a_line() -> None:
         "[2] Shed rules, Hours — https://example.com/shed"
     )
     assert footnotes([], "http://gw") == ""
+
+
+@pytest.mark.parametrize(
+    ("section", "where"),
+    [
+        ("Shed rules", "Shed rules"),
+        ("Shed rules > Hours", "Shed rules, Hours"),
+        ("Garden > Hours", "Shed rules, Garden > Hours"),
+        ("", "Shed rules"),
+    ],
+)
+def test_a_footnote_says_its_title_once(section: str, where: str) -> None:
+    assert footnotes([citation(section=section)], "http://gw").startswith(f"\n\n[1] {where} — http")
+
+
+def test_what_had_to_be_left_out_is_noted() -> None:
+    whole = answer("One. [1]", citation()).model_copy(update={"degraded": ["type_filter_dropped"]})
+    assert completion(whole, id="c", created=1, base_url="").ragstone.degraded == ["type_filter_dropped"]
+    (closing,) = [chunk for chunk in Telling(id="c", created=1, base_url="").end(whole, usage=False) if chunk.ragstone]
+    assert closing.ragstone is not None
+    assert closing.ragstone.degraded == ["type_filter_dropped"]
+
+
+def test_counted_tokens_are_told() -> None:
+    whole = answer("One. [1]", citation()).model_copy(update={"usage": Usage(prompt=90, answer=12)})
+    told_at_once = completion(whole, id="c", created=1, base_url="").usage
+    *_, streamed = Telling(id="c", created=1, base_url="").end(whole, usage=True)
+    assert told_at_once == streamed.usage
+    assert told_at_once.model_dump() == {"prompt_tokens": 90, "completion_tokens": 12, "total_tokens": 102}
+    assert completion(answer("One."), id="c", created=1, base_url="").usage.total_tokens == 0
 
 
 def test_footnotes_stay_one_line_and_no_link_runs_script() -> None:

@@ -15,7 +15,7 @@ from tests.unit.gateway.messages import done, found, job, passage, sentence
 
 ROUTES = {
     ("post", "/v1/ask"),
-    ("post", "/v1/search"),
+    *(("post", path) for path in ("/v1/search", "/v1/warmup")),
     *(("post", "/v1/chat/completions"), ("get", "/v1/models"), ("get", "/v1/models/{id}")),
     *((verb, "/v1/documents") for verb in ("get", "post")),
     *((verb, "/v1/documents/{id}") for verb in ("get", "delete")),
@@ -38,7 +38,6 @@ ROUTES = {
     *((verb, "/v1/keys") for verb in ("get", "post")),
     *(("delete", "/v1/keys/{id}"), ("get", "/v1/me")),
     *(("get", path) for path in ("/healthz", "/readyz", "/metrics")),
-    ("post", "/v1/warmup"),
 }
 
 
@@ -94,7 +93,7 @@ async def test_every_error_is_a_problem_document(
 async def test_bad_json_and_unknown_fields_are_named() -> None:
     async with World().client() as client:
         broken = await client.post("/v1/ask", content=b'{"question": ', headers={"Content-Type": "application/json"})
-        assert_problem(broken, 422, ErrorCode.INVALID_REQUEST)
+        assert "not JSON (near character 14)" in assert_problem(broken, 422, ErrorCode.INVALID_REQUEST)["detail"]
         unknown = await client.post("/v1/ask", json={"question": "a", "colour": 1})
         assert "colour" in assert_problem(unknown, 422, ErrorCode.INVALID_REQUEST)["detail"]
 
@@ -270,7 +269,7 @@ async def test_readiness_names_every_part_and_needs_only_those_that_answer(down:
 
 
 def test_the_shapes_that_clients_rely_on() -> None:
-    assert set(Answer.model_fields) - {"rewritten", "cached"} == {
+    assert set(Answer.model_fields) - {"rewritten", "cached", "usage"} == {
         *("id", "status", "text", "reason", "confidence", "citations", "claims", "sub_questions", "passages_used"),
         *("degraded", "model", "index", "timings_ms", "trace_id", "trace"),
     }

@@ -14,6 +14,7 @@ from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.gaps import GapState
 from services.shared.contracts.ids import DocumentId, SpaceId
 from services.shared.contracts.jobs import Queue
+from services.shared.contracts.profile import Profile, Subject
 from tests.unit.gateway.fakes import World
 from tests.unit.gateway.messages import done, found, passage, sentence
 from tests.unit.gateway.test_gateway_doors import assert_problem
@@ -79,6 +80,37 @@ async def test_what_says_nothing_of_the_content_is_not_noted(
     world.answers(passage(), script=[done(reason)])
     await asked(world, question, **said)
     assert world.gaps.noted == []
+
+
+TALK = [{"question": "Who keeps the brass lantern?", "answer": "Zarquonia Bletmire keeps the brass lantern [1]."}]
+SHOE = "What is her shoe size?"
+
+
+async def test_a_word_that_only_an_answer_said_is_in_no_gap() -> None:
+    world = World()
+    world.answers(passage(), script=[done(AnswerReason.NOT_SUPPORTED)])
+    async with world.client() as client:
+        answer = (await client.post("/v1/ask", json={"question": SHOE, "history": TALK})).json()
+        assert answer["rewritten"] == "What is Zarquonia Bletmire's shoe size?"
+        await client.post("/v1/feedback", json={"answer_id": answer["id"], "verdict": "bad"})
+        await settled()
+    assert world.gaps.noted == []
+    assert [kept.question for kept in world.remembered.kept.values()] == [SHOE]
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "noted"),
+    [
+        (SHOE, "Who is Zarquonia Bletmire?", "What is Zarquonia Bletmire's shoe size?"),
+        ("And in Bruges?", "When does the shed in Ghent open?", "When does the shed in Bruges open?"),
+        ("Why?", "Where does Ada L. work?", "Why does Ada Lovelace work?"),
+    ],
+)
+async def test_a_follow_up_is_noted_whole_in_words_that_were_typed(question: str, before: str, noted: str) -> None:
+    world = World(profile=Profile(subject=Subject(name="Ada Lovelace", aliases=["Ada L."])))
+    world.answers(passage(), script=[done(AnswerReason.NOT_SUPPORTED)])
+    await asked(world, question, history=[{"question": before, "answer": "The brass lantern [1]."}])
+    assert counts(world) == {noted: (1, 0)}
 
 
 async def test_empty_filters_narrow_nothing() -> None:

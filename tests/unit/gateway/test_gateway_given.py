@@ -165,6 +165,7 @@ def test_these_may_be_given_again(fields: dict[str, object]) -> None:
         {"status": AnswerStatus.ABSTAINED, "reason": AnswerReason.WRITER_UNAVAILABLE},
         {"model": MODEL},
         {"trace": {}},
+        {"rewritten": "Where does Zarquonia live, and why?", "sub_questions": ["Where does Zarquonia live"]},
         {"index": IndexState(id=STANDING.index, embedder="fake", seq=STANDING.seq + 1)},
         {"index": IndexState(id=STANDING.index, embedder="fake", seq=STANDING.seq - 1)},
         {"index": IndexState(id=IndexId("i2"), embedder="fake", seq=STANDING.seq)},

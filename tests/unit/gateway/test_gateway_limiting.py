@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from services.gateway.domain.callers import Caller
 from services.gateway.domain.limiting import Charge, Kind, Rules, Window, charges, kind_of, standing, writes
 from services.gateway.domain.places import Places
+from services.gateway.flow.limiting import too_many
 
 OPEN = Rules(None, "600/minute", None, "20/minute")
 CLOSED = Rules("5/minute", "600/minute", "9/minute", "20/minute")
@@ -90,6 +91,12 @@ def test_ragstones_own_processes_are_never_counted(kind: Kind) -> None:
 def test_what_is_left_and_when_there_is_more(window: Window, remaining: int, reset_s: int) -> None:
     found = standing(10, 60, window, allowed=True)
     assert (found.remaining, found.reset_s) == (remaining, reset_s)
+
+
+@pytest.mark.parametrize(("period_s", "words"), [(60, "10 a minute"), (3600, "10 an hour"), (20, "10 in 20 seconds")])
+def test_a_limit_is_told_with_its_window(period_s: int, words: str) -> None:
+    refused = standing(10, period_s, Window(0, 0, 10, 3), allowed=False)
+    assert f"Too many requests: {words} are allowed" in too_many(refused).detail
 
 
 def test_a_refused_request_waits_for_at_least_a_second() -> None:

@@ -7,10 +7,9 @@ import pytest
 
 from services.gateway.flow.overview import KEEP_S, OverviewFlow
 from services.gateway.flow.warm import EVERY_S, LOADING, WarmFlow
-from services.shared.contracts.answers import AnswerReason
+from services.shared.contracts.answers import AnswerReason, Usage
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.keys import Role
-from services.shared.contracts.writing import Usage
 from tests.unit.gateway.fake_given import WAYS
 from tests.unit.gateway.fake_operations import FakeFigures, FakeWarmed
 from tests.unit.gateway.fakes import FakeParts, World
@@ -47,6 +46,7 @@ async def test_an_answer_is_counted_with_all_that_it_took() -> None:
         again = (await client.post("/v1/ask", json={"question": "open?"})).json()
         found = await scraped(client)
     assert (first["status"], first["cached"], again["cached"]) == ("answered", False, True)
+    assert (first["usage"], again["usage"]) == ({"prompt": 90, "answer": 12}, None)
     assert series(found, "ragstone_questions_total") == {("none", "answered"): 2}
     assert series(found, "ragstone_cache_total") == {("hit",): 1, ("miss",): 1, ("shared",): 0}
     assert series(found, "ragstone_gates_total") == {("good",): 1}

@@ -47,7 +47,7 @@ async def test_a_stream_tells_the_story_and_ends_with_the_whole_answer(
         response = await client.post("/v1/ask", json={"question": "When?"} | body, headers=headers)
         plain = await client.post("/v1/ask", json={"question": "When?"})
     assert response.headers["content-type"].startswith("text/event-stream")
-    assert response.headers["cache-control"] == "no-cache"
+    assert response.headers["cache-control"] == "no-store"
     assert response.headers["x-accel-buffering"] == "no"
     assert response.headers["X-Request-ID"]
     events = parsed(response.text)

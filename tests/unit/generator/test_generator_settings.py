@@ -1,10 +1,10 @@
 """Which writer the settings ask for, and the names that they go by."""
 
 import pytest
-from pydantic import ValidationError
 
 from services.generator.settings import GeneratorSettings
 from services.generator.wiring import DEFAULT_OLLAMA, DEFAULT_OPENAI, choose
+from services.shared.kit.settings import WrongSetting
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_the_key_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_another_writer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGSTONE_WRITER", "poet")
-    with pytest.raises(ValidationError, match="writer"):
+    with pytest.raises(WrongSetting, match="RAGSTONE_WRITER is 'poet'; allowed is auto, extractive, ollama or openai"):
         GeneratorSettings()
 
 

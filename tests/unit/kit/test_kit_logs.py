@@ -17,6 +17,7 @@ from services.shared.contracts.answers import SentenceEvent
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.health import Readiness
 from services.shared.contracts.jobs import Doorbell
+from services.shared.kit import http_app, requests_seen
 from services.shared.kit.http_app import service_app
 from services.shared.kit.logs import configure_logs, get_logger
 from services.shared.kit.metrics import Metrics
@@ -26,11 +27,14 @@ CANARY = "zqlogcanary"
 
 
 @pytest.fixture(params=["json", "text"])
-def said(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
+def said(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """Everything that goes into the log."""
     root = logging.getLogger()
     before = root.handlers[:], root.level, structlog.get_config()
     configure_logs("shop", LogSettings(log_format=request.param))
+    # A logger keeps the configuration of its first use, which may be another test's.
+    for module in (http_app, requests_seen):
+        monkeypatch.setattr(module, "log", get_logger(module.__name__))
     told = io.StringIO()
     for handler in root.handlers:
         assert isinstance(handler, logging.StreamHandler)
@@ -71,7 +75,9 @@ def shop() -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app, raise_app_exceptions=False), base_url="http://shop")
 
 
-@pytest.mark.parametrize(("how", "status"), [("well", 200), ("busy", 503), ("local", 500), ("message", 500), ("bell", 500)])
+@pytest.mark.parametrize(
+    ("how", "status"), [("well", 200), ("busy", 503), ("local", 500), ("message", 500), ("bell", 500)]
+)
 async def test_neither_body_nor_query_nor_key_nor_locals_are_logged(said: io.StringIO, how: str, status: int) -> None:
     headers = {"Authorization": f"Bearer {CANARY}", "X-Request-ID": "id-1", "Cookie": CANARY}
     async with shop() as client:

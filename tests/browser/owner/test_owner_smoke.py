@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.owning import Owner, file
+from tests.browser.owner.owning import Owner, file
 from tests.browser.visitor import Visitor
 
 LAMP = "# The lamp of Sollerup\n\nThe harbour lamp of Sollerup burns rapeseed oil and is painted green.\n"

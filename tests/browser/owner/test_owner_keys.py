@@ -8,8 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from services.shared.contracts.keys import NewKey, Role
 from tests.browser.gateways import Keyed
-from tests.browser.owning import Owner
-from tests.browser.test_owner_page import problem
+from tests.browser.owner.owning import Owner, problem
 from tests.browser.visitor import Visitor, whole
 from tests.e2e.stack import Stack, running_stack
 
@@ -73,7 +72,7 @@ def test_a_key_is_made_copied_once_and_revoked(keyed: Keyed, visitors: Callable[
     expect(owner.dialog).to_contain_text("Copied.")
     assert owner.page.evaluate("navigator.clipboard.readText()") == secret
     owner.confirm("Close")
-    expect(owner.dialog.locator(".secret")).to_be_hidden()
+    expect(owner.dialog.locator(".secret")).to_have_count(0)
     assert secret not in owner.page.content()
     owner.row("shop window").get_by_role("button", name="Revoke").click()
     owner.confirm("Revoke it")

@@ -1,8 +1,9 @@
 """What an owner does with the page over and over: go to a view, send files, answer a dialog."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import psutil
 from playwright.sync_api import Locator, expect
@@ -11,6 +12,7 @@ from tests.browser.visitor import Visitor
 from tests.e2e.stack import Stack
 
 SENT = "/v1/documents"
+TOWNS = ("Aldmoor", "Brackwater", "Corvane", "Dunhollow", "Eskmere", "Fennick", "Garsdale", "Hexley")
 
 
 class SentFile(TypedDict):
@@ -24,6 +26,12 @@ class SentFile(TypedDict):
 def file(name: str, text: str) -> SentFile:
     """A text as a file."""
     return {"name": name, "mimeType": "", "buffer": text.encode()}
+
+
+def problem(code: str, detail: str, status: int) -> dict[str, Any]:
+    """An answer that says what went wrong."""
+    body = {"type": "about:blank", "title": code, "status": status, "detail": detail, "code": code, "request_id": "r"}
+    return {"status": status, "content_type": "application/problem+json", "body": json.dumps(body)}
 
 
 class Owner:
