@@ -92,7 +92,8 @@ async def leave_a_plain_question(stage: Stage) -> None:
     body = json.dumps({"question": "When?"}).encode()
     asked = len(stage.generator.asked)
     _, writer = await asyncio.open_connection("127.0.0.1", stage.port)
-    head = f"POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = "POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Content-Length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body)
     await until(lambda: len(stage.generator.asked) > asked)
     writer.close()

@@ -43,7 +43,8 @@ async def test_leaving_a_plain_question_stops_it(gateway: Serving, client: httpx
     body = json.dumps({"question": "Where?"}).encode()
     host, port = gateway.url.removeprefix("http://").split(":")
     _, writer = await asyncio.open_connection(host, int(port))
-    head = f"POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = "POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Content-Length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body)
     await until(lambda: gateway.world.retriever.calls)
     await asyncio.sleep(0.1)
