@@ -143,3 +143,14 @@ def test_a_follow_up_says_what_it_was_taken_for_and_a_new_start_forgets(visitor:
     with page.expect_request("**/v1/ask") as asked:
         visitor.ask("And Kafka?")
     assert (asked.value.post_data_json or {})["history"] == []
+
+
+def test_a_conversation_is_sent_as_it_was_typed(visitor: Visitor) -> None:
+    """And not as the gateway understood it, which may hold words of its answers."""
+    page = visitor.open()
+    visitor.ask(ANSWERED)
+    visitor.ask("And Kafka?")
+    with page.expect_request("**/v1/ask") as asked:
+        visitor.ask("And who else uses it?")
+    history = (asked.value.post_data_json or {})["history"]
+    assert [turn["question"] for turn in history] == [ANSWERED, "And Kafka?"]

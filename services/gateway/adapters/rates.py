@@ -72,10 +72,6 @@ class RedisRates:
         """Count it back. Raises RagstoneError (limits_unavailable)."""
         return await self._asked(charge, -cost, wanted)
 
-    async def look(self, charge: Charge) -> Standing:
-        """Only look. Raises RagstoneError (limits_unavailable)."""
-        return await self._asked(charge, 0)
-
     async def close(self) -> None:
         """Close the connections."""
         await self._pool.aclose()
@@ -112,18 +108,15 @@ def _item(rate: str) -> RateLimitItem:
 
 
 async def _counted(storage: Storage, item: RateLimitItem, key: str, cost: int, wanted: int) -> Standing:
-    """Count ``cost``, 0 for only looking and less for counting back, and see what is left.
+    """Count ``cost``, or back where it is less than 0, and see what is left.
 
     The library's own account of the time to wait leaves out that a full window has to end first.
     """
     period = item.get_expiry()
-    allowed = not cost or await storage.acquire_sliding_window_entry(key, item.amount, period, cost)
+    allowed = await storage.acquire_sliding_window_entry(key, item.amount, period, cost)
     previous, previous_left, current, current_left = await storage.get_sliding_window(key, period)
     # A counter lives on through the window after its own.
     window = Window(previous, previous_left, current, max(0.0, current_left - period))
     if cost < 0:
         return standing(item.amount, period, window, allowed=False, wanted=wanted)
-    found = standing(item.amount, period, window, allowed=allowed, wanted=1 if allowed else cost)
-    if cost:
-        return found
-    return standing(item.amount, period, window, allowed=found.remaining > 0)
+    return standing(item.amount, period, window, allowed=allowed, wanted=1 if allowed else cost)

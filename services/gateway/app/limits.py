@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.http_app import problem_response
+from services.shared.kit.replayed import replayed
 
 MESSAGE_MAX_BYTES = 1_000_000
 """Largest body of anything but an upload or a set of questions: a question with its history."""
@@ -72,21 +73,7 @@ class BodyLimit:
         except TimeoutError:
             await _too_slow(self._timeout_s)(scope, receive, send)
             return
-        await self.app(scope, _again(bytes(body), receive), send)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """The body in one piece, and then whatever comes after it."""
-    given = False
-
-    async def receive_again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again
+        await self.app(scope, replayed(bytes(body), receive), send)
 
 
 def _flowing(receive: Receive, limit: int, timeout_s: float) -> Receive:

@@ -15,7 +15,3 @@ class Rates(Protocol):
     async def give_back(self, charge: Charge, cost: int, wanted: int) -> Standing:
         """Take out what was counted of a request that is refused after all; how long ``wanted`` have to wait."""
         ...
-
-    async def look(self, charge: Charge) -> Standing:
-        """The same without counting: ``allowed`` says whether one more would be."""
-        ...

@@ -10,9 +10,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from services.shared.agents.server import LibraryOf, mcp_server
+from services.shared.kit.replayed import replayed
 
 _NO_MESSAGE = (
     'The body is no JSON-RPC message: send one object with jsonrpc "2.0", a method and, for an answer, an id; lists of '
@@ -54,7 +55,7 @@ class _OnlyMessages:
             said = {"id": None, **fault.model_dump(mode="json", by_alias=True, exclude_none=True)}
             await JSONResponse(said, status_code=400)(scope, receive, send)
         else:
-            await self._app(scope, _again(body, receive), send)
+            await self._app(scope, replayed(body, receive), send)
 
 
 def _is_refused(body: bytes) -> bool:
@@ -65,17 +66,3 @@ def _is_refused(body: bytes) -> bool:
     except ValueError:
         return False
     return False
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """The body once more, and then whatever comes."""
-    read = False
-
-    async def receive_again() -> Message:
-        nonlocal read
-        if read:
-            return await receive()
-        read = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again

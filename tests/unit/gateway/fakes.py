@@ -179,7 +179,7 @@ class FakeRates:
         self.counted: Counter[Charge] = Counter()
 
     async def hit(self, charge: Charge, cost: int = 1) -> Standing:
-        found = await self.look(charge)
+        found = self._found(charge)
         if found.remaining < cost:
             return replace(found, allowed=False)
         self.counted[charge] += cost
@@ -187,9 +187,9 @@ class FakeRates:
 
     async def give_back(self, charge: Charge, cost: int, wanted: int) -> Standing:
         self.counted[charge] -= cost
-        return replace(await self.look(charge), allowed=False)
+        return replace(self._found(charge), allowed=False)
 
-    async def look(self, charge: Charge) -> Standing:
+    def _found(self, charge: Charge) -> Standing:
         limit = int(charge.rate.partition("/")[0])
         left = limit - self.counted[charge]
         return Standing(left > 0, limit, left, reset_s=7, period_s=60)
