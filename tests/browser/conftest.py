@@ -29,27 +29,33 @@ READING_S = 180.0
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def chromium() -> str:
     """The system's Chromium; none is downloaded."""
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine: install the package chromium, or name one in RAGSTONE_CHROMIUM")
+    return CHROMIUM
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """Ended with its module: Playwright keeps an event loop running in this thread, and other tests have their own."""
     # As root, which containers often are, Chromium starts without its sandbox only.
     sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=[*sandbox, *QUIET])
+        running = playwright.chromium.launch(executable_path=chromium, args=[*sandbox, *QUIET])
         yield running
         running.close()
 
 
 @pytest.fixture(scope="session")
-def stack(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Without keys, with all sample documents."""
     with _reading_stack(tmp_path_factory.mktemp("browser") / "state") as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def keyed(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
+def keyed(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
     """With keys: an own stack, since after the first key everybody needs one."""
     with _reading_stack(tmp_path_factory.mktemp("keyed") / "state") as running:
         yield Keyed(running, made_key(running, NewKey(name="owner", role=Role.ADMIN), None))

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from services.shared.contracts.answers import AnswerStatus
 from services.shared.contracts.documents import DocumentIn
@@ -33,7 +33,7 @@ GROWN = "script:not([src]), svg [onload], img[onerror], iframe:not([src]), [href
 
 
 @pytest.fixture(scope="module")
-def harbour(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def harbour(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Holds hostile documents."""
     with running_stack(tmp_path_factory.mktemp("hostile") / "state") as running:
         with running.api() as api:

@@ -90,6 +90,8 @@ def test_a_question_is_one_trace_through_gateway_retriever_and_generator(watched
     collector = watched.collector
     collector.until(lambda _: {"POST /write", "write"} <= names(collector.of(TRACE), "generator"))
     collector.until(lambda _: "POST /v1/ask" in names(collector.of(TRACE), "gateway"))
+    # Each process sends its spans in its own time.
+    collector.until(lambda _: {"POST /retrieve", *STAGES} <= names(collector.of(TRACE), "retriever"))
     spans = collector.of(TRACE)
     assert_connected(spans)
     calls = {"POST retriever /retrieve", "POST generator /write"}

@@ -20,3 +20,6 @@ class BlobOriginals:
 
     def keep(self, data: bytes) -> None:
         self._blobs.put(data)
+
+    def holds(self, sha256: str) -> bool:
+        return self._blobs.path(sha256).is_file()

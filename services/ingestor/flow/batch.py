@@ -5,6 +5,7 @@ before. A break at any point loses at most the groups that were not recorded; th
 recorded line.
 """
 
+import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -128,7 +129,9 @@ class BatchIngest:
 
         def publish(target: Target) -> None:
             self._keep_originals(group)
-            self._forget(job, group, tools.batches.record(job, [step], total, target))
+            gone = tools.batches.record(job, [step], total, target)
+            self._keep_originals(group, again=True)
+            self._forget(job, group, gone)
 
         if step.document_id is None or step.staged is None:
             return True
@@ -181,6 +184,7 @@ class BatchIngest:
                 # As when the body is exchanged because a document of it was deleted: nobody else reads that line.
                 self._forget(job, group, [document.version_id for document in group.documents])
                 raise
+        self._keep_originals(group, again=True)
         self._forget(job, group, gone)
 
     def _stored_and_recorded(
@@ -217,11 +221,15 @@ class BatchIngest:
             failed = BatchStep(steps[0].n, steps[0].document_id, reason=reason)
             return [prepared.version_id, *tools.batches.record(job, [failed], total, None)]
 
-    def _keep_originals(self, group: Group) -> None:
+    def _keep_originals(self, group: Group, *, again: bool = False) -> None:
+        """Before the record names them, and ``again`` those that are gone afterwards: the deletion of another document
+        with the same bytes did not know then that these need them."""
         going_in = {step.n for step in group.steps if step.prepared or step.staged}
         for line in group.lines:
             if line.n in going_in and line.document is not None:
-                self._tools.originals.keep(line.document.text.encode())
+                data = line.document.text.encode()
+                if not again or not self._tools.originals.holds(hashlib.sha256(data).hexdigest()):
+                    self._tools.originals.keep(data)
 
     def _forget(self, job: ClaimedJob, group: Group, gone: Sequence[VersionId]) -> None:
         """Vectors of versions that nobody needs any more, and originals of those that did not go live.

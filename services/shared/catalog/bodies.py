@@ -1,11 +1,14 @@
 """Bodies of batches: one file holds many documents, and has to lose one that is deleted while it may be read again.
 
-The line of a deleted document becomes an empty one, so that every other line keeps its number.
+The line of a deleted document becomes an empty one, so that every other line keeps its number. A worker may have
+kept the document's own original already, which no record names before the document is in; it goes with the line.
 """
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from tempfile import SpooledTemporaryFile
@@ -118,7 +121,7 @@ def readable(tx: Connection, space: SpaceId) -> list[Body]:
 def _exchanged(catalog: Catalog, blobs: Blobs, space: SpaceId, body: Body, numbers: set[int], now: datetime) -> bool:
     """Let a batch go on without these lines; True when it was taken from its worker and waits."""
     try:
-        sha256, size = _without(blobs, body.sha256, numbers)
+        sha256, size, originals = _without(blobs, body.sha256, numbers)
     except RagstoneError as error:
         if error.code is ErrorCode.VERSION_NOT_FOUND:
             # Another deletion exchanged it meanwhile; the new one is looked through as well.
@@ -127,8 +130,8 @@ def _exchanged(catalog: Catalog, blobs: Blobs, space: SpaceId, body: Body, numbe
     with catalog.write() as tx:
         spaces.lock(tx, space)
         waits = exchange(tx, body, sha256, size, now)
-        for unused in (body.sha256, sha256):
-            # The new one too: the batch may have ended meanwhile, or have another one by now.
+        for unused in (body.sha256, sha256, *originals):
+            # The new body too: the batch may have ended meanwhile, or have another one by now.
             if not blob_in_use(tx, unused):
                 blobs.delete(unused)
     return waits
@@ -186,11 +189,22 @@ def _lines_of(lines: Iterable[bytes], job_id: JobId, document_id: DocumentId) ->
             yield n
 
 
-def _without(blobs: Blobs, sha256: str, numbers: set[int]) -> tuple[str, int]:
-    """Keep the body with these lines empty; its SHA-256 and size."""
+def _without(blobs: Blobs, sha256: str, numbers: set[int]) -> tuple[str, int, set[str]]:
+    """Keep the body with these lines empty; its SHA-256 and size, and the originals of the documents taken out."""
+    originals: set[str] = set()
     with SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as fresh:
         with blobs.open(sha256) as file:
             for n, line in enumerate(file, start=1):
                 fresh.write(b"\n" if n in numbers else line)
+                if n in numbers:
+                    originals.update(_original_of(line))
         fresh.seek(0)
-        return blobs.put(cast(BinaryIO, fresh))
+        return *blobs.put(cast(BinaryIO, fresh)), originals
+
+
+def _original_of(line: bytes) -> Iterator[str]:
+    """SHA-256 of the text of a line, in UTF-8; nothing for a line that no document can come of."""
+    with suppress(ValueError):
+        found = json.loads(line.strip().removeprefix(b"\xef\xbb\xbf"))
+        if isinstance(found, dict) and isinstance(found.get("text"), str):
+            yield hashlib.sha256(found["text"].encode()).hexdigest()

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
 
 from tests.browser.owner.owning import SENT, TOWNS, Owner
 from tests.browser.visitor import Visitor
@@ -12,7 +11,7 @@ from tests.e2e.stack import Stack, running_stack
 
 
 @pytest.fixture(scope="session")
-def small(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def small(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Without keys, with a few documents, and taking small ones only."""
     folder = tmp_path_factory.mktemp("owner") / "state"
     with running_stack(folder, {"RAGSTONE_DOCUMENT_MAX_BYTES": "20000"}) as running:

@@ -12,7 +12,7 @@ from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import DocumentId, JobId, SpaceId
 from services.shared.contracts.jobs import JobKind, JobState, Queue
-from tests.contract.catalog.building import NOW, OTHER, SPACE, draft, later
+from tests.contract.catalog.building import NOW, OTHER, SPACE, draft, ingest, later
 
 DOC = DocumentId('döc/1 "a"')
 CANARY = b"zebrafinch"
@@ -113,6 +113,20 @@ def test_a_body_that_may_be_read_again_loses_the_documents_lines(
     else:
         assert (done.to_ring, job.state) == ([], state)
     assert empty(catalog, blobs) == bodies.Emptied([], complete=True), "there is nothing left to do"
+
+
+def test_the_lines_own_original_goes_with_it_unless_somebody_else_needs_it(catalog: Catalog, blobs: Blobs) -> None:
+    """A worker keeps it before any record names it; and stops before it records the line."""
+    kept, _ = blobs.put(CANARY)
+    batch(catalog, blobs, "b", body(LINES[0], LINES[2]), JobState.RUNNING)
+    assert empty(catalog, blobs).complete
+    assert kept not in files(blobs)
+    shared, _ = blobs.put(CANARY)
+    with catalog.write() as tx:
+        ingest(tx, "twin", CANARY.decode())
+    batch(catalog, blobs, "c", body(LINES[0], LINES[2]), JobState.RUNNING)
+    assert empty(catalog, blobs).complete
+    assert shared in files(blobs)
 
 
 def test_the_worker_it_is_taken_from_can_end_nothing(catalog: Catalog, blobs: Blobs) -> None:
@@ -233,7 +247,7 @@ def test_two_deletions_at_once_lose_no_line_of_each_other(
     batch(catalog, blobs, "b", body(*LINES), JobState.QUEUED)
     plain, between = bodies._without, [True]
 
-    def overtaken(blobs: Blobs, sha256: str, numbers: Iterable[int]) -> tuple[str, int]:
+    def overtaken(blobs: Blobs, sha256: str, numbers: Iterable[int]) -> tuple[str, int, set[str]]:
         if between:
             between.clear()
             empty(catalog, blobs, "other")

@@ -21,3 +21,6 @@ class FakeOriginals:
 
     def keep(self, data: bytes) -> None:
         self.put(data)
+
+    def holds(self, sha256: str) -> bool:
+        return sha256 in self.blobs

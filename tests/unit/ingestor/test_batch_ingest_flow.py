@@ -216,3 +216,20 @@ def test_an_empty_batch_succeeds_with_a_warning() -> None:
     world.worker.answer(job)
     assert world.state(job) == JobState.SUCCEEDED
     assert world.catalog.warnings[job] == "the batch holds no documents"
+
+
+def test_an_original_that_is_deleted_before_the_line_is_recorded_is_there_again() -> None:
+    """As when another document with the same bytes is deleted at that moment."""
+    world = World()
+    job = world.catalog.send_batch(world.originals, _body(*_documents(2)))
+    texts = [document["text"].encode() for document in _documents(2)]
+
+    def deleted_elsewhere() -> None:
+        for sha256, data in list(world.originals.blobs.items()):
+            if data == texts[0]:
+                del world.originals.blobs[sha256]
+
+    world.catalog.before_publishing = deleted_elsewhere
+    world.worker.answer(job)
+    assert world.state(job) == JobState.SUCCEEDED
+    assert set(texts) <= set(world.originals.blobs.values())
