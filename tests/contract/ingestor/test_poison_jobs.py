@@ -44,7 +44,7 @@ def test_poison_fails_alone_and_ends_for_good(site: Site) -> None:
         everything = psutil.Process(worker.pid).children(recursive=True)
         readers = [one.pid for one in everything if "poisoned_reader" in " ".join(one.cmdline())]
         assert len(readers) == 1
-        site.until(lambda: site.redis.llen("ragstone.ingest") == 0, 10)
+        site.until(lambda: site.redis.llen("ragstone:ingest") == 0, 10)
     assert site.redis.hlen("unacked") == 0
     log = site.logs()
     assert log.count("parser_died") == 2, "tried once more, as SIGKILL may have been meant for another"
