@@ -1,15 +1,14 @@
 """Asks one process whether it is ready."""
 
 import http.client
-import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from services.local.processes import Health, Probe
-from services.local.state import same_process
 from services.shared.contracts.health import Readiness
+from services.shared.kit.owner import dead
 
 PROBE_TIMEOUT_S = 3.0
 
@@ -67,17 +66,9 @@ def _redis(redis_url: str, role: str | None) -> str | None:
                 client.ping()
             return None
         settings = RedisSettings(redis_url=redis_url)
-        forget(ended_here, settings)  # else a former run's word, which stays for a while, would count for this one
+        forget(
+            lambda owner: owner in dead([owner]), settings
+        )  # else a former run's word, which stays for a while, would count for this one
         return None if present(role, settings) else f"no {role} has said yet that it works"
     except RedisError as error:
         return f"Redis at {redis_url} does not answer ({type(error).__name__})"
-
-
-def ended_here(owner: str) -> bool:
-    """Was this ``host:pid:start-time`` a process of this machine that has ended? Nothing is known of others."""
-    host, _, process = owner.rpartition(":")[0].rpartition(":")
-    moment = owner.rpartition(":")[2]
-    try:
-        return host == socket.gethostname() and not same_process(int(process), float(moment))
-    except ValueError:
-        return False

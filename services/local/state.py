@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from services.local.guardian import end_groups
 from services.shared.contracts.base import Record
+from services.shared.kit.owner import same_process
 
 RunState = Literal["starting", "ready", "stopping"]
 
@@ -107,23 +108,6 @@ class RunFolder:
         if stale is not None:
             end_groups(part.pid for part in stale.parts if part.pid and same_process(part.pid, part.began))
             self._file.unlink()
-
-
-def began(pid: int) -> float | None:
-    """Creation time of a process; null when it is gone."""
-    import psutil
-
-    try:
-        moment: float = psutil.Process(pid).create_time()
-    except psutil.Error:
-        return None
-    return moment
-
-
-def same_process(pid: int, moment: float | None) -> bool:
-    """Is this still that process, and not a later one with its number?"""
-    now = began(pid)
-    return now is not None and moment is not None and abs(now - moment) < 1.0
 
 
 def signal_supervisor(run: Run, number: signal.Signals) -> None:

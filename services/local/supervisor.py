@@ -10,8 +10,9 @@ from types import FrameType
 
 from services.local.processes import STOP_ORDER
 from services.local.running import PartState, Running
-from services.local.state import Run, RunFolder, RunningPart, RunState, began
+from services.local.state import Run, RunFolder, RunningPart, RunState
 from services.local.voice import Voice
+from services.shared.kit.owner import began
 
 TICK_S = 0.05
 

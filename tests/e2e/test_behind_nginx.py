@@ -97,6 +97,7 @@ async def site(folder: Path) -> AsyncIterator[Site]:
             "RAGSTONE_LIMIT_ADDRESS": f"{LIMIT}/minute",
             "RAGSTONE_LIMIT_WRONG_KEYS": "5/minute",
             "RAGSTONE_CACHE_S": "0",
+            "RAGSTONE_WITHOUT_KEYS": "true",
         }
         with contextlib.ExitStack() as running:
             stack = await asyncio.to_thread(running.enter_context, running_stack(state, settings))

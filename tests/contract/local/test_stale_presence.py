@@ -5,11 +5,11 @@ import socket
 import subprocess
 import sys
 
-import psutil
 from redis import Redis
 
 from services.local.health import Addresses, why_not_ready
 from services.local.processes import Health, Probe
+from services.shared.kit.owner import this_process
 
 
 def test_only_a_living_process_of_this_machine_counts(redis_url: str) -> None:
@@ -17,7 +17,7 @@ def test_only_a_living_process_of_this_machine_counts(redis_url: str) -> None:
     client.flushall()
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    began = psutil.Process().create_time()
+    began = float(this_process().rpartition(":")[2])
     stale = f"ragstone:present:worker:{socket.gethostname()}:{ended.pid}:{began:.2f}"
     reused = f"ragstone:present:worker:{socket.gethostname()}:{os.getpid()}:{began - 100:.2f}"
     other = f"ragstone:present:reconciler:{socket.gethostname()}-other:{ended.pid}:{began:.2f}"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 
+import psutil
 import pytest
 
 from services.ingestor.adapters.background import made_ahead, one_behind
@@ -55,6 +56,17 @@ def test_a_dead_process_of_this_host_is_told_from_a_living_one() -> None:
     reused = f"{host}:{pid}:1.00"
     elsewhere = "another-host:1:1.00"
     assert dead([me, gone, reused, elsewhere, "nonsense"]) == {gone, reused}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system tells the start by its clock")
+def test_setting_the_clock_makes_no_other_process_of_a_living_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a machine was suspended: the moment of its start, by the clock, is another one then."""
+    me = this_process()
+    boot = psutil.boot_time()
+    for module in (psutil, psutil._pslinux):
+        monkeypatch.setattr(module, "boot_time", lambda: boot + 300)
+    assert not dead([me])
+    assert this_process() == me
 
 
 def test_the_writer_is_never_more_than_one_step_behind_and_its_error_comes_back() -> None:
