@@ -17,6 +17,7 @@ NOTES = {
     "notice.md": "# Leaving\n\n## Notice\n\nThe notice period of Ada Quill is six weeks to the end of a month.\n",
     "tools/kiln.md": "# The kiln\n\nThe kiln in the east shed reaches 1280 degrees; Ada Quill built it in 2019.\n",
 }
+AS_DELIVERED = {"RAGSTONE_EMBEDDER_BACKEND": "auto"}
 QUESTION = "How long is the notice period of Ada Quill?"
 
 
@@ -34,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mine(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[Stack]:
     """A stack that these tests may hurt; its first start ingests and asks."""
     with running_stack(
-        tmp_path_factory.mktemp("mine") / "state", None, "--ingest", str(folder), "--ask", QUESTION
+        tmp_path_factory.mktemp("mine") / "state", AS_DELIVERED, "--ingest", str(folder), "--ask", QUESTION
     ) as running:
         until(lambda: "Ragstone runs at" in running.said(), 90)
         yield running

@@ -29,13 +29,13 @@ from tests.chaos.cluster import COPIES, Cluster
 from tests.e2e.stack import ROOT, STOP_S, WHOLE, Stack, alive, until
 
 ROUNDS = 10 if WHOLE else 1
-WRITES = 8 if WHOLE else 4
+WRITES = 8 if WHOLE else 2
 """Of each of two writers, in each of two starts a round."""
 
 HEALTHY_S = 30.0
 SEEN_S = 5.0
 LOOK_S = 0.5
-FULL = 60
+FULL = 60 if WHOLE else 30
 """Documents of the batch that makes a store a full one."""
 
 COMPLAINTS = re.compile(r"\blocked\b|read-?only|already exists", re.IGNORECASE)

@@ -11,9 +11,9 @@ import psutil
 import pytest
 import redis
 
-from tests.e2e.stack import Stack, running_stack, until
+from tests.e2e.stack import WHOLE, Stack, running_stack, until
 
-DOCUMENTS = 300
+DOCUMENTS = 300 if WHOLE else 120
 PARAGRAPH = " ".join(f"The {word} of the harbour keeps a record of every boat." for word in ("pilot", "clerk", "cook"))
 
 

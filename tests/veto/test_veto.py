@@ -66,7 +66,8 @@ class Untouched:
 @contextmanager
 def over_the_corpus(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Stack]:
     """A stack that has ingested the whole of the sample corpus."""
-    with running_stack(folder, settings, "--ingest", str(ROOT / "corpus")) as stack:
+    as_delivered = {"RAGSTONE_EMBEDDER_BACKEND": "auto", **(settings or {})}
+    with running_stack(folder, as_delivered, "--ingest", str(ROOT / "corpus")) as stack:
         until(lambda: "Ragstone runs at" in stack.said(), WAIT_S)
         assert "0 failed" in stack.said(), stack.said()
         yield stack

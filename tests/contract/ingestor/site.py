@@ -42,6 +42,7 @@ class Site:
             "RAGSTONE_CHROMA_URL": self.chroma_url,
             "RAGSTONE_REDIS_URL": self.redis_url,
             "OMP_NUM_THREADS": "1",
+            "RAGSTONE_EMBEDDER_BACKEND": "onnx",  # loads in a sixth of the time that torch takes
             **self.rest,
         }
 

@@ -19,10 +19,11 @@ TEXT = "# Pumps\n\n" + "\n\n".join(
 
 def test_two_forked_children_embed_and_are_replaced_after_each_task(site: Site) -> None:
     more = {"RAGSTONE_WORKER_CONCURRENCY": "2", "RAGSTONE_WORKER_TASKS_PER_CHILD": "1", "RAGSTONE_GROUP_JOBS": "1"}
+    more["RAGSTONE_EMBEDDER_BACKEND"] = "torch"  # whose threads are what a fork could hang on
     with site.process("worker", **more) as worker:
-        first = [site.send(f"a{n}", TEXT + str(n), ring=True) for n in range(4)]
+        first = [site.send(f"a{n}", TEXT + str(n), ring=True) for n in range(2)]
         assert {job.state for job in site.wait(first, 240)} == {JobState.SUCCEEDED}
-        second = [site.send(f"b{n}", TEXT + str(n), ring=True) for n in range(4)]
+        second = [site.send("b", TEXT, ring=True)]
         assert {job.state for job in site.wait(second, 240)} == {JobState.SUCCEEDED}
         assert present("worker", site.settings.redis) == 1
         assert "torch" not in Path(f"/proc/{worker.pid}/maps").read_text(), "the parent holds no model"
@@ -30,31 +31,31 @@ def test_two_forked_children_embed_and_are_replaced_after_each_task(site: Site) 
         assert worker.wait(60) == 0
     log = site.logs()
     # A task takes on what waits meanwhile, so there are fewer of them than jobs; each round needs new children.
-    assert 2 <= log.count("embedder_loaded") <= 8, "each child loads the model for itself"
+    assert 2 <= log.count("embedder_loaded") <= 3, "each child loads the model for itself"
     assert "fork" not in log.lower().replace("prefork", "").replace("forkpool", "")
 
 
 def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(site: Site) -> None:
-    records = [{"id": f"d{n}", "text": TEXT + str(n)} for n in range(96)]
+    records = [{"id": f"d{n}", "text": TEXT + str(n)} for n in range(48)]
     more = {"RAGSTONE_GROUP_DOCUMENTS": "8"}
     with site.process("reconciler"):
         with site.process("worker", **more) as worker:
             batch = site.send_batch(records, ring=True)
-            site.until(lambda: 0 < site.job(batch).done < 80, 240)
+            site.until(lambda: 0 < site.job(batch).done < 40, 240)
             os.killpg(worker.pid, signal.SIGKILL)
             worker.wait(10)
         interrupted = site.job(batch)
         assert interrupted.state in (JobState.RUNNING, JobState.QUEUED), "queued: it had made way after its time slice"
-        assert interrupted.done < 96
+        assert interrupted.done < 48
         with site.process("worker", **more):
             single = site.send("single", TEXT, ring=True)
             done, alone = site.wait([batch, single], 300)
     assert (done.state, alone.state) == (JobState.SUCCEEDED, JobState.SUCCEEDED)
     assert done.attempts >= (2 if interrupted.state == JobState.RUNNING else 1)
-    assert done.result == {"documents": 96, "succeeded": 96, "failed": 0, "unchanged": done.result["unchanged"]}  # type: ignore[index]
-    chunks = sum(len(site.chunk_ids(f"d{n}")) for n in range(96)) + len(site.chunk_ids("single"))
+    assert done.result == {"documents": 48, "succeeded": 48, "failed": 0, "unchanged": done.result["unchanged"]}  # type: ignore[index]
+    chunks = sum(len(site.chunk_ids(f"d{n}")) for n in range(48)) + len(site.chunk_ids("single"))
     assert site.index().count() == chunks
-    assert all(site.chunk_ids(f"d{n}") for n in range(96))
+    assert all(site.chunk_ids(f"d{n}") for n in range(48))
 
 
 def test_messages_that_redis_lost_are_rung_again(site: Site) -> None:
