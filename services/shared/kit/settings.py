@@ -148,6 +148,11 @@ class EmbedderSettings(Table):
     model_cache: Path | None = Field(
         default=None, description="Folder of exported models; null is ragstone/models in the user's cache folder"
     )
+    shipped_models: Path | None = Field(
+        default=None,
+        description="Folder of exported models that came with an image: looked into before the model cache, never"
+        " written to",
+    )
     torch_threads: int = Field(default=1, ge=1, description="Threads of one process's model")
     embed_batch: int = Field(default=8, ge=1, description="Texts that the model takes at once")
 

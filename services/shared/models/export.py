@@ -19,7 +19,7 @@ from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.logs import configure_logs, get_logger
 from services.shared.kit.settings import EmbedderSettings, LogSettings, started
 from services.shared.models.backends import exported_precision
-from services.shared.models.exports import Refusal, export_folder, refusal, refusal_file, verified
+from services.shared.models.exports import Refusal, export_folder, refusal, refusal_file, verified, where_exported
 from services.shared.models.source import (
     E5_SMALL,
     check_official,
@@ -47,7 +47,14 @@ class _Task:
     digest: str
     precision: str
     folder: Path
+    places: tuple[Path, ...]
+    """Where it may lie already: ``folder``, and before that where an image brings exports along."""
     made_by: dict[str, str]
+
+    @property
+    def exported(self) -> Path | None:
+        """Where it lies whole; None when it is to be made."""
+        return next((place for place in self.places if verified(place) is not None), None)
 
     @property
     def refused(self) -> str | None:
@@ -59,7 +66,7 @@ class _Task:
 def wanting(settings: EmbedderSettings) -> bool:
     """Is there an export to be made? A damaged one is to be made anew."""
     task = _task(settings)
-    return task is not None and task.refused is None and verified(task.folder) is None
+    return task is not None and task.refused is None and task.exported is None
 
 
 def export(settings: EmbedderSettings) -> Path | None:
@@ -71,6 +78,8 @@ def export(settings: EmbedderSettings) -> Path | None:
     task = _task(settings)
     if task is None:
         return None
+    if (exported := task.exported) is not None:
+        return exported
     task.folder.parent.mkdir(parents=True, exist_ok=True)
     with _turn(task.folder):
         if verified(task.folder) is not None:
@@ -96,6 +105,7 @@ def _task(settings: EmbedderSettings) -> _Task | None:
         digest=digest,
         precision=precision,
         folder=export_folder(settings, digest, precision),
+        places=tuple(where_exported(settings, digest, precision)),
         made_by={name: _version(name) for name in MADE_BY},
     )
 

@@ -89,8 +89,19 @@ def cache_folder(settings: EmbedderSettings) -> Path:
 
 
 def export_folder(settings: EmbedderSettings, source: str, precision: str) -> Path:
-    """Where the export of this source lies, or is to lie."""
+    """Where the export of this source is to lie."""
     return cache_folder(settings) / f"{_slug(settings.embedder)}-{source[:12]}-{precision}-{FORMAT}"
+
+
+def where_exported(settings: EmbedderSettings, source: str, precision: str) -> list[Path]:
+    """Where the export of this source may lie, in the order in which it is looked for."""
+    name = export_folder(settings, source, precision).name
+    return [root / name for root in _roots(settings)]
+
+
+def _roots(settings: EmbedderSettings) -> list[Path]:
+    shipped = settings.shipped_models
+    return [cache_folder(settings)] if shipped is None else [shipped, cache_folder(settings)]
 
 
 def refusal_file(folder: Path) -> Path:
@@ -127,13 +138,16 @@ def verified(folder: Path) -> Manifest | None:
 def exports_of(settings: EmbedderSettings, precision: str) -> Iterator[Path]:
     """Every export of a model of this name, whatever source it came from."""
     pattern = re.compile(rf"{re.escape(_slug(settings.embedder))}-[0-9a-f]{{12}}-{precision}-{FORMAT}")
-    try:
-        names = sorted(os.listdir(cache_folder(settings)))
-    except OSError:
-        return
-    for name in names:
-        if pattern.fullmatch(name):
-            yield cache_folder(settings) / name
+    seen: set[str] = set()
+    for root in _roots(settings):
+        try:
+            names = sorted(set(os.listdir(root)) - seen)
+        except OSError:
+            continue
+        seen.update(names)
+        for name in names:
+            if pattern.fullmatch(name):
+                yield root / name
 
 
 def _slug(name: str) -> str:

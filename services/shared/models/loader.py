@@ -7,6 +7,7 @@ thread beside its other imports.
 import importlib.util
 import os
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.logs import get_logger
 from services.shared.kit.settings import EmbedderSettings
 from services.shared.models.backends import Backend, Use, cpu_flags, preferred
-from services.shared.models.exports import Manifest, export_folder, exports_of, refusal, verified
+from services.shared.models.exports import Manifest, export_folder, exports_of, refusal, verified, where_exported
 from services.shared.models.source import (
     E5_SMALL,
     check_official,
@@ -95,12 +96,12 @@ class _Source:
     def export(self, precision: str) -> tuple[Path, Manifest] | None:
         """The export of these files. Where only an export is kept and not the model itself, the one of its name."""
         if self.failure is None:
-            places = [export_folder(self._settings, self._sha256, precision)]
+            places = where_exported(self._settings, self._sha256, precision)
         else:
             places = list(exports_of(self._settings, precision))
-        whole = [(folder, manifest) for folder in places if (manifest := verified(folder)) is not None]
-        if self.failure is not None:
-            whole = self._of_this_name(whole)
+        found = ((folder, manifest) for folder in places if (manifest := verified(folder)) is not None)
+        # Each look reads the whole file: of one source, the first export will do.
+        whole = list(islice(found, 1)) if self.failure is None else self._of_this_name(list(found))
         if len(whole) != 1:
             return None
         folder, manifest = whole[0]

@@ -105,6 +105,17 @@ def test_a_process_that_serves_it_never_imports_torch(together: Together) -> Non
     assert served.stdout.splitlines()[-1] == "onnx in float32 []"
 
 
+def test_an_export_that_an_image_brings_along_is_served_and_not_made_again(together: Together, tmp_path: Path) -> None:
+    empty = tmp_path / "cache"
+    shipped = together.settings.model_copy(
+        update={"shipped_models": together.settings.model_cache, "model_cache": empty, "embedder_precision": "float32"}
+    )
+    assert load_embedder(shipped).engine == "onnx in float32"
+    assert not wanting(shipped)
+    assert export(shipped) == folder_of(shipped)
+    assert not empty.exists(), "nothing is written where nothing is missing"
+
+
 @pytest.mark.parametrize("name", ["model.onnx.data", "model.onnx", "tokenizer.json"])
 def test_a_damaged_file_is_refused_and_torch_serves(copied: EmbedderSettings, name: str) -> None:
     with (folder_of(copied) / name).open("r+b") as file:

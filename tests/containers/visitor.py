@@ -1,0 +1,119 @@
+"""Somebody who goes on asking while containers come and go, and knows the right answers."""
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+EVALS = Path(__file__).parents[2] / "evals" / "questions.jsonl"
+FRESH = {"Cache-Control": "no-cache"}
+"""Answered anew each time, so that every part is needed for every question."""
+NO_CONNECTION = "no connection"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A question, and what it was answered while all was well."""
+
+    question: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What became of one question; times in monotonic seconds."""
+
+    asked: float
+    ended: float
+    question: str
+    failure: str | None
+    """What was told instead of an answer: an error's code, writer_unavailable, or that there was no connection."""
+    wrong: str | None
+    """An answer that is not the right one and does not say that something was left out."""
+    degraded: tuple[str, ...]
+
+
+def candidates() -> list[dict[str, Any]]:
+    """Questions about the sample corpus that have an answer, with the facts that it must hold."""
+    rows = [json.loads(line) for line in EVALS.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["kind"] == "factual_recall" and row.get("facts")]
+
+
+def known(base_url: str, number: int) -> list[Known]:
+    """As many of them as are wanted that this system answers rightly, with its citations."""
+    found: list[Known] = []
+    with httpx.Client(base_url=base_url, timeout=60, trust_env=False, headers=FRESH) as client:
+        for row in candidates():
+            answer = client.post("/v1/ask", json={"question": row["text"]}).json()
+            held = all(any(fact in answer["text"] for fact in facts) for facts in row["facts"])
+            if answer["status"] == "answered" and held and answer["citations"] and not answer["degraded"]:
+                found.append(Known(row["text"], answer["text"]))
+            if len(found) == number:
+                return found
+    raise AssertionError(f"only {len(found)} of the questions are answered rightly")
+
+
+class Visitor:
+    """Asks at a steady pace, whatever the answers take."""
+
+    def __init__(self, base_url: str, questions: Sequence[Known], per_second: float = 3.0) -> None:
+        self._base_url = base_url
+        self._questions = questions
+        self._pause = 1 / per_second
+        self._over = threading.Event()
+        self._pacer = threading.Thread(target=self._go_on)
+        self._asking: list[threading.Thread] = []
+        self.heard: list[Heard] = []
+
+    def __enter__(self) -> Self:
+        self._pacer.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
+        self._pacer.join()
+        for one in self._asking:
+            one.join()
+
+    def since(self, at: float) -> list[Heard]:
+        """Questions that ended after a moment."""
+        return [one for one in list(self.heard) if one.ended >= at]
+
+    def steady(self, seconds: float) -> bool:
+        """Has everything been answered for so long?"""
+        lately = self.since(time.monotonic() - seconds)
+        return len(lately) >= seconds / self._pause / 2 and all(one.failure is None for one in lately)
+
+    def _go_on(self) -> None:
+        n = 0
+        while not self._over.wait(self._pause):
+            thread = threading.Thread(target=self._ask, args=(self._questions[n % len(self._questions)],))
+            thread.start()
+            self._asking.append(thread)
+            n += 1
+
+    def _ask(self, one: Known) -> None:
+        asked = time.monotonic()
+        failure, wrong, degraded = None, None, ()
+        try:
+            response = httpx.post(
+                f"{self._base_url}/v1/ask", json={"question": one.question}, headers=FRESH, timeout=60, trust_env=False
+            )
+            body = response.json()
+            if response.status_code != 200:
+                failure = str(body["code"])
+            elif body["reason"] == "writer_unavailable":
+                failure = body["reason"]
+            else:
+                degraded = tuple(body["degraded"])
+                if body["text"] != one.text and not degraded:
+                    wrong = f"{one.question} -> {body['status']}: {body['text']}"
+        except httpx.TransportError:
+            failure = NO_CONNECTION
+        self.heard.append(Heard(asked, time.monotonic(), one.question, failure, wrong, degraded))
