@@ -21,7 +21,7 @@ PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats nginx test-browser audit test-api
+.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats test-scale nginx test-browser audit test-api
 
 help: ## This list
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -75,6 +75,9 @@ test-browser: $(VENV)/.dev ## Everything that people see, in the system's Chromi
 
 test-api: $(VENV)/.dev ## Everything that the OpenAPI document names, tried thousands of times with a key and without (minutes)
 	RAGSTONE_TEST_API=whole $(BIN)/python -m pytest -s tests/contract/gateway/test_gateway_api.py tests/e2e/test_api_whole.py
+
+test-scale: $(VENV)/.dev nginx ## The end-to-end tests on PostgreSQL with two retrievers and three workers (minutes; needs PostgreSQL and nginx)
+	RAGSTONE_TEST_SCALE=whole tests/with_postgres.sh $(BIN)/python -m pytest -rs tests/e2e
 
 chaos: $(VENV)/.dev ## Kill processes at random moments for ROUNDS rounds; nothing may be lost, double or undead (minutes)
 	RAGSTONE_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos
