@@ -60,7 +60,7 @@ class More:
     def missing(self, redis_port: str) -> str | None:
         """Who is not ready yet."""
         for copy in self._copies:
-            assert copy.poll() is None, f"{copy.args} ended by itself"
+            assert copy.poll() is None, f"{copy.args!r} ended by itself"
         redis_url = f"redis://127.0.0.1:{redis_port}/0"
         retriever = next(part for part in PARTS if part.name == "retriever")
         url = f"http://127.0.0.1:{self._second}"

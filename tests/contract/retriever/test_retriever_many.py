@@ -82,7 +82,7 @@ async def test_one_that_is_never_asked_again_keeps_nothing_in_memory(
     vectors = ChromaVectors(library.catalog, settings.chroma.chroma_url, timeout_s=5, open_limit=2)
     memory = IndexMemory(library.catalog, settings.chroma.chroma_url, keywords, vectors, timeout_s=5)
     following = asyncio.create_task(memory.follow(tmp_path / "other", EVERY_S))
-    asked = embedder.embed_queries([QUESTION["question"]]).tolist()
+    asked = embedder.embed_questions([QUESTION["question"]]).tolist()
     await keywords.search(MAIN, [QUESTION["question"]], 3, None)
     filters = Filters(document_id=DocumentId("ferry"))
     (hits,) = await vectors.search(index, asked, 3, filters)
