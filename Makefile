@@ -21,7 +21,7 @@ PINS := pyproject.toml constraints.txt Makefile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats nginx test-browser audit test-api test-compose lint-containers
+.PHONY: help setup run up down test test-unit test-postgres test-veto test-indexes chaos check check-code eval bench models lock clean test-repeats nginx test-browser audit test-api test-compose lint-containers test-scale
 
 help: ## This list
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -82,6 +82,9 @@ test-compose: $(VENV)/.dev lint-containers ## The whole in containers: built, as
 lint-containers: $(VENV)/lint/.made ## What hadolint and compose-lint say of the Dockerfile and the compose file
 	$(VENV)/lint/bin/hadolint services/Dockerfile
 	$(VENV)/lint/bin/compose-lint check --strict-config --fail-on low --skip-suppressed docker-compose.yml
+
+test-scale: $(VENV)/.dev nginx ## The end-to-end tests on PostgreSQL with two retrievers and three workers (minutes; needs PostgreSQL and nginx)
+	RAGSTONE_TEST_SCALE=whole tests/with_postgres.sh $(BIN)/python -m pytest -rs tests/e2e
 
 chaos: $(VENV)/.dev ## Kill processes at random moments for ROUNDS rounds; nothing may be lost, double or undead (minutes)
 	RAGSTONE_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos

@@ -47,7 +47,7 @@ start() {
     cd "$folder"
     as_owner "$bin/initdb" -D "$folder/data" -U ragstone -A trust -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
     as_owner "$bin/pg_ctl" -D "$folder/data" -l "$folder/log" -w -t 60 \
-        -o "-p $port -k $folder -h 127.0.0.1 -c fsync=off -c max_connections=200" start >/dev/null
+        -o "-p $port -k $folder -h 127.0.0.1 -c fsync=off -c max_connections=500" start >/dev/null
 }
 if ! (start); then
     echo "the throw-away PostgreSQL did not start:" >&2

@@ -43,7 +43,7 @@ from services.ingestor.ports.evaluation import EvaluationTools
 from services.ingestor.ports.reembedding import ReembeddingTools
 from services.ingestor.ports.tools import Rules, Tools
 from services.ingestor.settings import IngestorSettings
-from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.blob_store import blob_store
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.holding import Heartbeats
 from services.shared.catalog.index_rows import WantedEmbedder
@@ -80,7 +80,7 @@ def tools(settings: IngestorSettings, catalog: Catalog, models: Embedders) -> To
         ledger=CatalogLedger(catalog, events, owner, lease_s, now, settings.jobs.max_attempts),
         batches=CatalogBatchLedger(catalog, events, owner, lease_s, now),
         leases=Heartbeats(catalog, owner, lease_s, now),
-        originals=BlobOriginals(Blobs(settings.state.blob_dir)),
+        originals=BlobOriginals(blob_store(settings.state)),
         parsers=SandboxedParsers(limits, languages.language_of),
         slow_parsers=SandboxedParsers(replace(limits, documents=1), languages.language_of),
         embedders=embedders,
@@ -95,7 +95,7 @@ def tools(settings: IngestorSettings, catalog: Catalog, models: Embedders) -> To
         ),
         reembedding=reembedding_tools(settings, catalog, models, owner),
         traces=StoredTraces(
-            catalog, Blobs(settings.state.blob_dir), AnswerEraser(settings.redis), settings.services.retriever_url, now
+            catalog, blob_store(settings.state), AnswerEraser(settings.redis), settings.services.retriever_url, now
         ),
         one_behind=one_behind,
         ahead=made_ahead,
@@ -175,7 +175,7 @@ def housekeeping(settings: IngestorSettings, catalog: Catalog) -> CatalogHouseke
     table = settings.reconciler
     return CatalogHousekeeping(
         catalog,
-        Blobs(settings.state.blob_dir),
+        blob_store(settings.state),
         JobEventSender(settings.redis),
         now,
         max_attempts=settings.jobs.max_attempts,

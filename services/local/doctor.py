@@ -17,6 +17,7 @@ from services.local.processes import PARTS
 from services.local.settings import LocalSettings
 from services.local.state import RunFolder
 from services.local.stores import at_rest, compared, set_aside
+from services.shared.catalog.bucket_blobs import BucketBlobs
 from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.settings import EmbedderSettings
 
@@ -55,6 +56,8 @@ def examine(settings: LocalSettings, *, repair: bool = False) -> Iterator[Findin
     yield _model(EmbedderSettings().embedder)
     yield _writable(folder.folder)
     yield _disk(shutil.disk_usage(_existing(folder.folder)).free)
+    if settings.blobs_url:
+        yield _bucket(BucketBlobs(settings.blobs_url, timeout_s=settings.blobs_timeout_s), settings.blobs_url)
     run = folder.live()
     if run is None:
         yield from _ports(settings)
@@ -135,6 +138,18 @@ def _disk(free: int) -> Finding:
     if free < DISK_WARN_BYTES:
         return Finding("disk", "warn", f"{words}; that will do for small collections only")
     return Finding("disk", "ok", words)
+
+
+def _bucket(blobs: BucketBlobs, url: str) -> Finding:
+    """The bucket of originals."""
+    try:
+        blobs.check()
+        if blobs.keeps_versions():
+            detail = f"{url} keeps versions of what is deleted: switch its versioning off, or have old versions expire"
+            return Finding("originals", "warn", detail)
+    except RagstoneError as error:
+        return Finding("originals", "fail", error.detail)
+    return Finding("originals", "ok", f"{url} answers")
 
 
 def _ports(settings: LocalSettings) -> Iterator[Finding]:

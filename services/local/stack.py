@@ -86,10 +86,11 @@ def child_environment(site: Site, parts: Sequence[Part], environment: Mapping[st
         "RAGSTONE_HOST": site.host,
         "RAGSTONE_REDIS_URL": site.redis_url,
         "RAGSTONE_CHROMA_URL": site.chroma_url,
-        "RAGSTONE_RETRIEVER_URL": site.url_of("retriever"),
-        "RAGSTONE_GENERATOR_URL": site.url_of("generator"),
         "RAGSTONE_GATEWAY_URL": site.url,
     }
+    # Set by hand, they name what stands before several; this run's own are some of those.
+    for name in ("retriever", "generator"):
+        child.setdefault(f"RAGSTONE_{name.upper()}_URL", site.url_of(name))
     return child
 
 

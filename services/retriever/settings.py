@@ -72,6 +72,12 @@ class RetrieverSettings(Table):
     vector_timeout_s: float = Field(
         default=5.0, gt=0, description="Longest wait for the vector store; then BM25 answers alone, seconds"
     )
+    follow_every_s: float = Field(
+        default=5.0,
+        gt=0,
+        description="Pause between two looks for deletions that another retriever was told of, seconds; until then they"
+        " may stay in this one's memory and snapshot, where nothing finds them",
+    )
     open_spaces: int = Field(default=64, ge=1, description="Spaces whose indexes are kept open")
 
 

@@ -59,7 +59,7 @@ async def running(
         catalog, settings.chroma.chroma_url, timeout_s=own.vector_timeout_s, open_limit=own.open_spaces
     )
     keywords = Bm25Keywords(catalog, settings.snapshot_dir, open_limit=own.open_spaces)
-    memory = IndexMemory(catalog, settings.chroma.chroma_url, keywords, timeout_s=own.vector_timeout_s)
+    memory = IndexMemory(catalog, settings.chroma.chroma_url, keywords, vectors, timeout_s=own.vector_timeout_s)
     models = embedders or Embedders(settings.embedder, kept=own.embedders_kept)
     model = QueuedEmbedder(models, waiting_limit=own.embed_waiting, batch=settings.embedder.embed_batch)
     grounder = QueuedGrounder(partial(load_grounder, models), waiting_limit=own.embed_waiting)
@@ -81,7 +81,7 @@ async def running(
     ahead = LoadedAhead(model, models, records, claims_model=wanted_model())
     beside = [
         asyncio.create_task(readiness.prepare()),
-        asyncio.create_task(memory.tidy(settings.snapshot_dir)),
+        asyncio.create_task(memory.follow(settings.snapshot_dir, own.follow_every_s)),
         asyncio.create_task(ahead.run()),
     ]
     try:

@@ -84,6 +84,11 @@ class Member:
         return f"{self.name}:{part}"
 
     @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
@@ -96,27 +101,43 @@ class Member:
 
 
 class Cluster:
-    """All of them in one state folder; two workers, and two retrievers of which the gateway knows the first."""
+    """All of them in one state folder; two workers, and two retrievers of which the gateway knows the first.
 
-    def __init__(self, folder: Path) -> None:
+    A second gateway knows the second retriever. ``own_disks``: the second of each is on a machine of its own, and so
+    on: it shares no folder with the others, and ``settings`` name what they have in common.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        copies: Mapping[str, int] = COPIES,
+        settings: Mapping[str, str] = QUICK,
+        own_disks: bool = False,
+    ) -> None:
         own = {name: value for name, value in os.environ.items() if not name.startswith("RAGSTONE_")}
         own.pop("DATABASE_URL", None)
+        self.copies = copies
         ports = {part.name: free_port() for part in PARTS if part.port is not None}
         redis_url, chroma_url = f"redis://127.0.0.1:{ports['redis']}/0", f"http://127.0.0.1:{ports['chroma']}"
         self.site = Site(folder.absolute(), "127.0.0.1", ports, redis_url, chroma_url)
-        environment = child_environment(self.site, PARTS, {**own, **QUICK})
+        environment = child_environment(self.site, PARTS, {**own, **settings})
         values = fillings(self.site, PARTS)
         self.environment = environment
         self.members: list[Member] = []
         for part in PARTS:
-            for copy in range(COPIES.get(part.name, 1)):
+            for copy in range(copies.get(part.name, 1)):
                 port = ports.get(part.name) if copy == 0 else free_port()
-                settings = {**environment, **part.environment}
+                its = {**environment, **part.environment}
                 if part.port is not None and port is not None:
-                    settings[part.port.setting] = str(port)
+                    its[part.port.setting] = str(port)
+                if own_disks and copy:
+                    its["RAGSTONE_STATE_DIR"] = str(self.disk(copy + 1))
+                if part.name == "gateway" and copy:
+                    its["RAGSTONE_RETRIEVER_URL"] = self.retrievers[copy]
                 name = part.name if copy == 0 else f"{part.name}-{copy + 1}"
                 command = [word.format(**values) for word in part.command]
-                self.members.append(Member(name, part, port, command, settings))
+                self.members.append(Member(name, part, port, command, its))
 
     def start(self) -> None:
         """Everything, with an empty catalog."""
@@ -141,11 +162,23 @@ class Cluster:
 
     @property
     def catalog_url(self) -> str:
-        return f"sqlite:///{self.site.state_dir / 'catalog.db'}"
+        return self.environment.get("DATABASE_URL") or f"sqlite:///{self.site.state_dir / 'catalog.db'}"
 
     @property
     def retrievers(self) -> list[str]:
-        return [f"http://127.0.0.1:{one.port}" for one in self.members if one.part.name == "retriever"]
+        return self.urls("retriever")
+
+    def urls(self, name: str) -> list[str]:
+        """Where the copies of a part listen."""
+        return [f"http://127.0.0.1:{one.port}" for one in self.members if one.part.name == name]
+
+    def member(self, name: str) -> Member:
+        """One process, by its part's name; of the further copies with their number behind it."""
+        return next(one for one in self.members if one.name == name)
+
+    def disk(self, number: int) -> Path:
+        """The state folder of a machine; the first has the run's own."""
+        return self.site.state_dir if number == 1 else self.site.state_dir / f"machine-{number}"
 
     def stop(self) -> None:
         for member in reversed(self.members):

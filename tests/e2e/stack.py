@@ -18,10 +18,13 @@ from services.local.state import Run, RunFolder
 from services.shared.contracts.answers import Answer, AskRequest
 from services.shared.contracts.documents import DocumentIn
 from services.shared.contracts.jobs import Job
+from tests.e2e.many import More
 
 ROOT = Path(__file__).parents[2]
 WHOLE = os.environ.get("RAGSTONE_TEST_REPEATS") == "whole"
 """Ask for all the repeats that a race or a kill is tried with; otherwise a few."""
+SCALE = os.environ.get("RAGSTONE_TEST_SCALE") == "whole"
+"""Run on PostgreSQL with more of each: see ``tests.e2e.many``."""
 START_S = 120.0
 STOP_S = 20.0
 SHORT_LEASES: Mapping[str, str] = {
@@ -70,11 +73,15 @@ class Stack:
             "RAGSTONE_EMBEDDER_BACKEND": "onnx",  # loads in a sixth of the time that torch takes
             **(settings or {}),
         }
+        self._more = More(folder) if SCALE else None
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, *words: str) -> Self:
         """Begin `ragstone up` with these words and return at once; its output goes to up.log in the folder."""
         self.folder.folder.mkdir(parents=True, exist_ok=True)
+        if self._more is not None:
+            self._more.open_front(int(self.environment["RAGSTONE_RETRIEVER_PORT"]))
+            self.environment |= self._more.settings
         with (self.folder.folder / "up.log").open("w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "services.local", "up", *words],
@@ -93,6 +100,10 @@ class Stack:
         assert process is not None
         until(lambda: process.poll() is not None or self._is_ready(), START_S)
         assert process.poll() is None, f"the stack did not start:\n{self.said()}"
+        if (more := self._more) is not None:
+            redis_port = self.environment["RAGSTONE_REDIS_PORT"]
+            more.start(self.environment)
+            until(lambda: more.missing(redis_port) is None, START_S, told=lambda: str(more.missing(redis_port)))
         return self
 
     def _is_ready(self) -> bool:
@@ -128,6 +139,10 @@ class Stack:
         assert pid is not None, f"{name} does not run now"
         return pid
 
+    @property
+    def catalog_url(self) -> str:
+        return self.environment.get("DATABASE_URL") or f"sqlite:///{self.folder.folder / 'catalog.db'}"
+
     def log(self, name: str) -> str:
         """What a part wrote."""
         return (self.folder.logs / f"{name}.log").read_text(encoding="utf-8", errors="replace")
@@ -156,6 +171,8 @@ class Stack:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Signal the run and wait for its end; its exit code."""
         assert self.process is not None
+        if self._more is not None:
+            self._more.close()
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(timeout=STOP_S)

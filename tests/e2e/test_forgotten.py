@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e import canaries
 from tests.e2e.canaries import ACCENTED, HEADING, METADATA, NAME, OLD, SOURCE, TAG, TEXT, TITLE, TYPE
-from tests.e2e.stack import Stack, running_stack, until
+from tests.e2e.stack import SCALE, Stack, running_stack, until
 
 ID = "office/ledger"
 QUESTION = "Where does the harbour clerk keep the ledger?"
@@ -140,7 +140,9 @@ def test_after_a_deletion_it_is_in_no_file_no_key_and_no_answer(own: Stack, clie
 
     assert canaries.shown(client, told) == {}
     assert canaries.in_redis(own) == {}
-    assert canaries.in_files(own.folder.folder) == {}
+    # Of two retrievers the one that was not told follows in a moment.
+    until(lambda: canaries.in_files(own.folder.folder) == {}, 5 if SCALE else 0,
+          told=lambda: str(canaries.in_files(own.folder.folder)))  # fmt: skip
 
     answer = ask(client)
     assert not canaries.found_in(json.dumps(answer).encode())

@@ -25,7 +25,7 @@ import psutil
 from services.local.health import Addresses, why_not_ready
 from services.shared.kit.presence import present
 from services.shared.kit.settings import RedisSettings
-from tests.chaos.cluster import COPIES, Cluster
+from tests.chaos.cluster import Cluster
 from tests.e2e.stack import ROOT, STOP_S, WHOLE, Stack, alive, until
 
 ROUNDS = 10 if WHOLE else 1
@@ -112,7 +112,7 @@ def waited_for(cluster: Cluster) -> list[str]:
         url = f"http://127.0.0.1:{member.port}" if member.port else cluster.site.url
         if (why := why_not_ready(member.part.health, Addresses(url=url, redis_url=redis.redis_url))) is not None:
             waiting.append(f"{member.name}: {why}")
-    if not waiting and (there := present("worker", redis)) != COPIES["worker"]:
+    if not waiting and (there := present("worker", redis)) != cluster.copies["worker"]:
         waiting.append(f"{there} workers are at work")
     return waiting
 

@@ -46,13 +46,14 @@ def test_the_owners_commands_and_the_worker_need_no_key_of_anybody(tmp_path: Pat
         stack.environment["RAGSTONE_KEY"] = secret
         assert stack.ragstone("ask", "When was the red shed built?").returncode == 0
 
+        catalog_url = stack.catalog_url
         # Another machine's command line: the same gateway, but not its state folder.
         stack.environment |= {"RAGSTONE_STATE_DIR": str(tmp_path / "elsewhere"), "RAGSTONE_KEY": ""}
         far = stack.ragstone("ask", "When was the red shed built?", "--url", stack.base_url)
         assert far.returncode == 1
         assert "set RAGSTONE_KEY" in far.stderr
 
-        catalog = Catalog(f"sqlite:///{tmp_path}/state/catalog.db")
+        catalog = Catalog(catalog_url)
         with catalog.read() as tx:
             left = tx.exec_driver_sql("SELECT count(*) FROM api_keys WHERE internal").scalar_one()
             stored = keys.find(tx, read(secret).id)

@@ -1,4 +1,4 @@
-"""Bodies of batches in the blob folder, off the event loop."""
+"""Bodies of batches, off the event loop."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ from anyio.to_thread import run_sync
 
 from services.gateway.ports.forgetting import EmptiedBodies
 from services.shared.catalog import bodies
-from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.blob_store import BlobStore
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import DocumentId, SpaceId
 
@@ -17,7 +17,7 @@ WITHIN_S = 3.0
 class BlobBodies:
     """Finds documents in bodies that may be read again, and takes them out."""
 
-    def __init__(self, blobs: Blobs, catalog: Catalog) -> None:
+    def __init__(self, blobs: BlobStore, catalog: Catalog) -> None:
         self._blobs = blobs
         self._catalog = catalog
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from anyio.to_thread import run_sync
 from redis.exceptions import RedisError
 
+from services.shared.catalog.blob_store import BlobStore
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.health import PartHealth, Readiness
@@ -21,6 +22,7 @@ _NO_REDIS = (
 _LATE = {
     "catalog": "a writer may hold it, or its disk be too slow: see the other processes' logs",
     "redis": "it hangs, or something before it drops what is sent: restart it",
+    "originals": "the bucket of RAGSTONE_BLOBS_URL hangs, or something before it drops what is sent",
     "retriever": "it hangs or starts: see its log, and restart it if it stays so",
     "generator": "it hangs or starts: see its log, and restart it if it stays so",
 }
@@ -36,7 +38,8 @@ _NOBODY = {
 
 
 class LiveParts:
-    """Asks all parts at once; one that hangs is given up after ``timeout_s``."""
+    """Asks all parts at once; one that hangs is given up after ``timeout_s``. A store of originals is a part where it
+    is a server of its own."""
 
     def __init__(
         self,
@@ -47,12 +50,14 @@ class LiveParts:
         events: JobEventListener,
         redis: RedisSettings,
         timeout_s: float,
+        originals: BlobStore | None = None,
     ) -> None:
         self._catalog = catalog
         self._services = {"retriever": retriever, "generator": generator}
         self._events = events
         self._redis = redis
         self._timeout_s = timeout_s
+        self._originals = originals
 
     async def look(self) -> dict[str, PartHealth]:
         """Every part by its name."""
@@ -60,6 +65,7 @@ class LiveParts:
             "catalog": self._look_at_catalog,
             "redis": self._look_at_redis,
             **{name: self._looker_at_service(client) for name, client in self._services.items()},
+            **({} if self._originals is None else {"originals": self._look_at_originals}),
             **{role: self._looker_for(role) for role in _NOBODY},
         }
         found = await asyncio.gather(*(self._in_time(name, look) for name, look in looks.items()))
@@ -76,6 +82,11 @@ class LiveParts:
 
     async def _look_at_catalog(self) -> PartHealth:
         await run_sync(self._catalog.check, abandon_on_cancel=True)
+        return PartHealth(ready=True, detail="answers")
+
+    async def _look_at_originals(self) -> PartHealth:
+        if self._originals is not None:
+            await run_sync(self._originals.check, abandon_on_cancel=True)
         return PartHealth(ready=True, detail="answers")
 
     async def _look_at_redis(self) -> PartHealth:

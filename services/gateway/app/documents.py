@@ -50,7 +50,7 @@ async def get_source(
     """A document's extracted text or original; browsers get a page that marks #start-end."""
     source = await gateway.documents.source(space, id, version or None)
     if form == "original":
-        return sources.original(source, await gateway.originals.path(source.sha256))
+        return sources.original(source, await gateway.originals.original(source.sha256))
     return sources.plain_text(source)
 
 

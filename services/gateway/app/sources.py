@@ -1,9 +1,12 @@
 """A document's text and original as responses that no browser runs as a page of ours."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from urllib.parse import quote
 
-from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
 
 from services.gateway.ports.documents import Source
 
@@ -18,6 +21,8 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     }
 }
 
+PIECE_BYTES = 1 << 18
+
 _NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
 
 
@@ -26,11 +31,20 @@ def plain_text(source: Source) -> PlainTextResponse:
     return PlainTextResponse(source.text, headers={**_NO_SNIFFING, "Vary": "Accept"})
 
 
-def original(source: Source, path: Path) -> Response:
+def original(source: Source, kept: Path | BinaryIO) -> Response:
     """The original bytes, always as a download and without any rights in the browser."""
-    return FileResponse(
-        path,
-        media_type=source.media_type,
-        filename=source.filename or f"{source.version}.md",
-        headers={**_NO_SNIFFING, "Content-Security-Policy": "sandbox; default-src 'none'"},
-    )
+    name = source.filename or f"{source.version}.md"
+    headers = {**_NO_SNIFFING, "Content-Security-Policy": "sandbox; default-src 'none'"}
+    if isinstance(kept, Path):
+        return FileResponse(kept, media_type=source.media_type, filename=name, headers=headers)
+    headers |= {
+        "Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}",
+        "Content-Length": str(os.fstat(kept.fileno()).st_size),
+    }
+    return StreamingResponse(_pieces(kept), media_type=source.media_type, headers=headers)
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece

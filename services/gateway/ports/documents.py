@@ -13,7 +13,7 @@ from services.shared.contracts.jobs import JobState
 
 @dataclass(frozen=True)
 class KeptDocument:
-    """A document whose original is in the blob folder."""
+    """A document whose original is kept."""
 
     document: NewDocument
     sha256: str
@@ -117,6 +117,7 @@ class Originals(Protocol):
         """Deletes those that nothing in the catalog needs any more; how many."""
         ...
 
-    async def path(self, sha256: str) -> Path:
-        """Where they lie; raises RagstoneError (version_not_found) when they are gone."""
+    async def original(self, sha256: str) -> Path | BinaryIO:
+        """Where they lie, or an open file of them, which the caller closes; raises RagstoneError (version_not_found)
+        when they are gone."""
         ...

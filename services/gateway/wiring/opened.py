@@ -31,7 +31,7 @@ from services.gateway.settings import GatewaySettings
 from services.gateway.wiring.flows import Outside, gateway_of
 from services.gateway.wiring.operations import Watched
 from services.shared.catalog import keys
-from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.blob_store import blob_store
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode
 from services.shared.kit.events import JobEventListener
@@ -53,7 +53,7 @@ class Wiring:
         self._given = RedisGiven(redis, keep_s=cache_s, rest_s=keep_s)
         self._rates = RedisRates(redis, when_away=settings.limits_when_away)
         self._marks = RedisMarks(redis)
-        blobs = Blobs(state.blob_dir)
+        blobs = blob_store(state)
         self._retriever = _retriever(services, settings.retriever_timeout_s)
         self._indexes = _retriever(services, settings.forget_wait_s)
         self._generator = ServiceClient(
@@ -92,6 +92,7 @@ class Wiring:
                 events=self._events,
                 redis=redis,
                 timeout_s=settings.ready_timeout_s,
+                originals=blobs if state.blobs_url else None,
             ),
             rates=self._rates,
             keys=CatalogKeys(self._catalog),

@@ -1,14 +1,14 @@
-"""Original bytes in the blob folder."""
+"""Original bytes, wherever they are kept."""
 
 from collections.abc import Iterator
 
-from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.blob_store import BlobStore
 
 
 class BlobOriginals:
     """Reads whole files, or line by line so that a large batch is never in memory at once."""
 
-    def __init__(self, blobs: Blobs) -> None:
+    def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs
 
     def read(self, sha256: str) -> bytes:
@@ -22,4 +22,4 @@ class BlobOriginals:
         self._blobs.put(data)
 
     def holds(self, sha256: str) -> bool:
-        return self._blobs.path(sha256).is_file()
+        return self._blobs.holds(sha256)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from services.shared.catalog import blob_use, bodies, evaluations
-from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.blob_store import BlobStore
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.evaluation import Evaluation
@@ -25,7 +25,7 @@ class StoredTraces:
     def __init__(
         self,
         catalog: Catalog,
-        blobs: Blobs,
+        blobs: BlobStore,
         answers: AnswerEraser,
         retriever_url: str,
         now: Callable[[], datetime],

@@ -82,6 +82,13 @@ class Bm25Keywords:
         """Come level with a deletion; how many chunks of these versions left. Raises RagstoneError."""
         return self._follower(space).forget(versions)
 
+    def follow_deletions(self, spaces: Collection[SpaceId]) -> None:
+        """Come level where something was deleted, in those of the spaces that are open. Raises RagstoneError."""
+        for space in spaces:
+            follower = self._opened.look(space)
+            if follower is not None:
+                follower.follow_deletions()
+
     def close(self) -> None:
         """Save what the snapshots lack, so that the next start has nothing to catch up with."""
         for follower in self._opened.values():

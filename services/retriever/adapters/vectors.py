@@ -119,6 +119,12 @@ class ChromaVectors:
                 self._unfit.pop(index.id, None)
         return found
 
+    def let_go_of_deleted(self, spaces: Collection[SpaceId]) -> None:
+        """Keep nothing of these spaces in memory that is not live. Raises RagstoneError."""
+        for index in self._opened.values():
+            if index.live.space in spaces:
+                index.vectors.let_go_of_deleted()
+
     async def ping(self) -> None:
         """Raises RagstoneError when Chroma does not answer."""
         await self._threads.run(ping, self._chroma_url)

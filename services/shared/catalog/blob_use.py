@@ -1,4 +1,9 @@
-"""Which original bytes are still needed, and which ones a job names."""
+"""Which original bytes are still needed, and which ones a job names.
+
+Several spaces, and several machines, may keep the same bytes once. So whoever writes down that it needs some, and
+whoever deletes some that nothing needs, take turns; else a deletion that looked a moment earlier would take away what
+was written down since.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -6,12 +11,31 @@ from typing import Any
 from sqlalchemy import Connection, String, and_, cast, exists, literal, or_, select
 
 from services.shared.catalog import schema
-from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.blob_store import BlobStore
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.job_rows import ACTIVE
 from services.shared.contracts.jobs import JobKind, JobState
 
+_TURNS = 0x52414753424C4F42
+"""Key of PostgreSQL's advisory lock: "RAGSBLOB" in ASCII."""
+
 _d, _v, _j = schema.documents.c, schema.versions.c, schema.jobs.c
+
+
+def claim(tx: Connection) -> None:
+    """Before a transaction names original bytes, once it has its space: no deletion of originals is under way then, and
+    none begins before it ends. SQLite's ``BEGIN IMMEDIATE`` gives the same."""
+    _take(tx, "pg_advisory_xact_lock_shared")
+
+
+def alone(tx: Connection) -> None:
+    """Before a transaction looks which originals nothing needs, and deletes them: nobody names any meanwhile."""
+    _take(tx, "pg_advisory_xact_lock")
+
+
+def _take(tx: Connection, lock: str) -> None:
+    if tx.dialect.name == "postgresql":
+        tx.exec_driver_sql(f"SELECT {lock}({_TURNS})")
 
 
 def blob_in_use(tx: Connection, sha256: str) -> bool:
@@ -33,20 +57,20 @@ def blob_in_use(tx: Connection, sha256: str) -> bool:
     return tx.execute(select(literal(1)).where(needed)).first() is not None
 
 
-def discard(catalog: Catalog, blobs: Blobs, hashes: Sequence[str]) -> int:
+def discard(catalog: Catalog, blobs: BlobStore, hashes: Sequence[str]) -> int:
     """Delete those of the originals that nothing needs; how many. Raises RagstoneError.
 
-    Under the catalog's write lock, so that no upload can claim one meanwhile.
+    A store that is away is noticed before anybody is made to wait.
     """
-    removed = 0
-    if not hashes:
-        return removed
+    there = [sha256 for sha256 in hashes if blobs.holds(sha256)]
+    if not there:
+        return 0
     with catalog.write() as tx:
-        for sha256 in hashes:
-            if not blob_in_use(tx, sha256) and blobs.path(sha256).is_file():
-                blobs.delete(sha256)
-                removed += 1
-    return removed
+        alone(tx)
+        unused = [sha256 for sha256 in there if not blob_in_use(tx, sha256)]
+        for sha256 in unused:
+            blobs.delete(sha256)
+    return len(unused)
 
 
 def named_blobs(payload: Mapping[str, Any]) -> Iterator[str]:

@@ -59,11 +59,22 @@ class Blobs:
         with self.open(sha256) as file, self._mapped_errors("read"):
             return file.read()
 
+    def holds(self, sha256: str) -> bool:
+        """Are these bytes there?"""
+        return self.path(sha256).is_file()
+
     def path(self, sha256: str) -> Path:
         """Where these bytes lie or would lie; raises INVALID_REQUEST for anything but 64 hex digits."""
         if not _SHA256.fullmatch(sha256):
             raise RagstoneError(ErrorCode.INVALID_REQUEST, f"{sha256[:80]!r} is not a SHA-256 in lower-case hex")
         return self._folder / sha256[:2] / sha256[2:4] / sha256
+
+    def file_of(self, sha256: str) -> Path:
+        """The same as ``path``: every original is a file of this machine."""
+        return self.path(sha256)
+
+    def check(self) -> None:
+        """A folder is made when it is first written to, and a fault is said then."""
 
     def delete(self, sha256: str) -> None:
         """Removes the bytes; nothing happens when they are not there."""

@@ -17,8 +17,8 @@ from typing import BinaryIO, cast
 from sqlalchemy import Connection, case, select, update
 
 from services.shared.catalog import schema, spaces
-from services.shared.catalog.blob_use import blob_in_use
-from services.shared.catalog.blobs import Blobs
+from services.shared.catalog.blob_store import BlobStore
+from services.shared.catalog.blob_use import alone, blob_in_use
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.leases import CANCELLED_ON_REQUEST
 from services.shared.catalog.quoting import json_forms
@@ -48,7 +48,7 @@ class Emptied:
     complete: bool
 
 
-def hold(catalog: Catalog, blobs: Blobs, space: SpaceId, document_id: DocumentId, *, within_s: float) -> bool:
+def hold(catalog: Catalog, blobs: BlobStore, space: SpaceId, document_id: DocumentId, *, within_s: float) -> bool:
     """May a batch that waits, runs, or could be retried still bring the document in?
 
     True also when the time was over before all bodies were looked through. Raises RagstoneError.
@@ -62,7 +62,7 @@ def hold(catalog: Catalog, blobs: Blobs, space: SpaceId, document_id: DocumentId
 
 def empty(
     catalog: Catalog,
-    blobs: Blobs,
+    blobs: BlobStore,
     space: SpaceId,
     document_id: DocumentId,
     now: Callable[[], datetime],
@@ -118,7 +118,9 @@ def readable(tx: Connection, space: SpaceId) -> list[Body]:
     return [Body(row.id, row.payload["blob_sha256"], row.created_at) for row in rows if "blob_sha256" in row.payload]
 
 
-def _exchanged(catalog: Catalog, blobs: Blobs, space: SpaceId, body: Body, numbers: set[int], now: datetime) -> bool:
+def _exchanged(
+    catalog: Catalog, blobs: BlobStore, space: SpaceId, body: Body, numbers: set[int], now: datetime
+) -> bool:
     """Let a batch go on without these lines; True when it was taken from its worker and waits."""
     try:
         sha256, size, originals = _without(blobs, body.sha256, numbers)
@@ -130,6 +132,7 @@ def _exchanged(catalog: Catalog, blobs: Blobs, space: SpaceId, body: Body, numbe
     with catalog.write() as tx:
         spaces.lock(tx, space)
         waits = exchange(tx, body, sha256, size, now)
+        alone(tx)
         for unused in (body.sha256, sha256, *originals):
             # The new body too: the batch may have ended meanwhile, or have another one by now.
             if not blob_in_use(tx, unused):
@@ -160,7 +163,7 @@ def exchange(tx: Connection, body: Body, sha256: str, size: int, now: datetime) 
     return bool(waits == JobState.QUEUED)
 
 
-def lines_of(blobs: Blobs, body: Body, document_id: DocumentId) -> set[int]:
+def lines_of(blobs: BlobStore, body: Body, document_id: DocumentId) -> set[int]:
     """Numbers, from 1, of the lines that are this document; none when the file is gone."""
     try:
         with blobs.open(body.sha256) as file:
@@ -189,7 +192,7 @@ def _lines_of(lines: Iterable[bytes], job_id: JobId, document_id: DocumentId) ->
             yield n
 
 
-def _without(blobs: Blobs, sha256: str, numbers: set[int]) -> tuple[str, int, set[str]]:
+def _without(blobs: BlobStore, sha256: str, numbers: set[int]) -> tuple[str, int, set[str]]:
     """Keep the body with these lines empty; its SHA-256 and size, and the originals of the documents taken out."""
     originals: set[str] = set()
     with SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as fresh:

@@ -34,6 +34,11 @@ def current_seq(tx: Connection, space: SpaceId) -> int:
     return tx.execute(_CURRENT, {"space": space}).scalar_one_or_none() or 0
 
 
+def current_seqs(tx: Connection) -> dict[SpaceId, int]:
+    """The number of each space's last change."""
+    return {SpaceId(row.id): row.seq for row in tx.execute(select(schema.spaces.c.id, schema.spaces.c.seq))}
+
+
 def since(tx: Connection, space: SpaceId, seq: int, limit: int = 1000) -> list[Change]:
     """The next changes after ``seq``, oldest first."""
     c = schema.changes.c

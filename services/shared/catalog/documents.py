@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
 from services.shared.catalog import changes, cursors, forgetting, schema, spaces
-from services.shared.catalog.blob_use import blob_in_use
+from services.shared.catalog.blob_use import blob_in_use, claim
 from services.shared.catalog.document_rows import (
     ChunkKind,
     Draft,
@@ -113,6 +113,7 @@ def submit(
     moment = said_at or now
     this = {"space": space, "document": draft.document_id}
     spaces.make_and_lock(tx, space, now)
+    claim(tx)
     row = tx.execute(_FIND, this).one_or_none()
     if row is None:
         said = {"last_revision": 1, "last_version_id": version, "origin": draft.origin, "last_sent_at": moment}

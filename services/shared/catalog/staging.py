@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, insert, or_, select, update
 
 from services.shared.catalog import changes, golden_spans, schema, spaces
+from services.shared.catalog.blob_use import claim
 from services.shared.catalog.document_rows import Draft, NewChunk, Published, SavedChunk, SavedVersion, Superseded
 from services.shared.catalog.job_rows import ACTIVE
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -103,6 +104,7 @@ def save_version(
     version = draft.version_id
     this = {"space": space, "document": draft.document_id, "version": version}
     spaces.lock(tx, space)
+    claim(tx)
     standing = tx.execute(_STANDING, this).one_or_none()
     if standing is None:
         raise RagstoneError(

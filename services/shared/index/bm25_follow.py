@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from services.shared.catalog import changes, chunks, indexes, spaces
+from services.shared.catalog import changes, chunks, spaces
 from services.shared.catalog.chunks import LiveChunk
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import RagstoneError
@@ -56,8 +56,9 @@ class Bm25Follower:
     deleted document.
     """
 
-    def __init__(self, catalog: Catalog, space: SpaceId, folder: Path) -> None:
+    def __init__(self, catalog: Catalog, space: SpaceId, folder: Path, *, saves: bool = True) -> None:
         self._catalog = catalog
+        self._saves = saves
         self._space = space
         self._folder = snapshot_folder(folder, space)
         self._lock = threading.Lock()
@@ -101,6 +102,17 @@ class Bm25Follower:
             left = sum(self._left.pop(version, 0) for version in versions)
         self._save_when_due(at)
         return left
+
+    def follow_deletions(self) -> None:
+        """Come level if something was deleted since: another process may be told of it, and this one never be asked
+        again. Raises CATALOG_UNAVAILABLE."""
+        at = self._at
+        if at is None:
+            return
+        with self._catalog.read() as tx:
+            behind = changes.removed_after(tx, self._space, at.seq)
+        if behind:
+            self.current()
 
     def close(self) -> None:
         """Save what is not saved yet, so that the next start has nothing to catch up; waits for a writing under way."""
@@ -168,7 +180,7 @@ class Bm25Follower:
         return _At(index, target, made_for)
 
     def _save_when_due(self, at: _At) -> None:
-        if self._due(at) and self._saving.acquire(blocking=False):
+        if self._saves and self._due(at) and self._saving.acquire(blocking=False):
             threading.Thread(target=self._save_in_background, args=(at,), name="bm25-snapshot").start()
 
     def _due(self, at: _At) -> bool:
@@ -209,7 +221,8 @@ class Bm25Follower:
 
     def _drop(self) -> None:
         """Take the snapshot away; the next one is written before long."""
-        bm25_snapshot.drop(self._folder)
+        if self._saves:
+            bm25_snapshot.drop(self._folder)
         self._saved_seq, self._dropped = 0, True
 
     def _tidy(self, at: _At) -> None:
@@ -226,11 +239,19 @@ def snapshot_folder(folder: Path, space: SpaceId) -> Path:
     return folder / hashlib.sha256(space.encode()).hexdigest()[:32]
 
 
-def drop_outdated(catalog: Catalog, folder: Path) -> None:
-    """Take away the snapshots that hold words of documents deleted since, which a killed process could not."""
-    with catalog.read() as tx:
-        served = [index.space_id for index in indexes.all_serving(tx)]
-    for space in served:
+def saved_index(catalog: Catalog, space: SpaceId, folder: Path) -> BM25Index | None:
+    """What the space's snapshot holds, brought level in memory; None where there is none. Writes nothing."""
+    its = snapshot_folder(folder, space)
+    if bm25_snapshot.reached(its) is None:
+        return None
+    follower = Bm25Follower(catalog, space, folder, saves=False)
+    return follower.current()
+
+
+def drop_outdated(catalog: Catalog, folder: Path, among: Collection[SpaceId]) -> None:
+    """Take away these spaces' snapshots that hold words of documents deleted since: a killed process could not, and
+    one that was not told of the deletion did not."""
+    for space in among:
         its = snapshot_folder(folder, space)
         seq = bm25_snapshot.reached(its)
         if seq is None or _outdated(catalog, space, seq):

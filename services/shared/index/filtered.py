@@ -69,6 +69,13 @@ class LiveVectors:
         search.until_full(wish)
         return search.hits
 
+    def let_go_of_deleted(self) -> None:
+        """Keep nothing in memory that is not live."""
+        members = self._live.passing(Wanted())
+        self._kept.let_go(all_but=members.versions)
+        for id in [id for id in list(self._single) if not members.holds(id)]:
+            self._single.pop(id, None)
+
     def stored(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, Vectors]:
         """The vectors of a few chunks, of length 1; one that has none is left out."""
         found = {id: vector for id in chunk_ids if (vector := self._single.get(id)) is not None}

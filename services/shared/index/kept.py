@@ -5,7 +5,7 @@ A chunk's vector never changes within an index, so nothing here goes out of date
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 
@@ -56,6 +56,13 @@ class KeptVectors:
         if len(ids) == members.chunks:
             self._last = members, together
         return together
+
+    def let_go(self, all_but: Container[VersionId]) -> None:
+        """Drop the vectors of all other versions, which nothing finds any more."""
+        with self._lock:
+            for version in [version for version in self._blocks if version not in all_but]:
+                self._bytes -= self._blocks.pop(version)[1].nbytes
+                self._last = None
 
     def _read_beside(self, missing: Mapping[VersionId, int]) -> None:
         """One reading at a time: what another search lacks is read when it is asked for again."""

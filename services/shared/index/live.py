@@ -56,6 +56,10 @@ class LiveVersions:
         self._lock = threading.Lock()
         self._at: _Moment | None = None
 
+    @property
+    def space(self) -> SpaceId:
+        return self._space
+
     def passing(self, wish: Wanted) -> Members:
         """The versions live now that pass the filter; raises CATALOG_UNAVAILABLE."""
         at = self._current()

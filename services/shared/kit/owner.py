@@ -14,13 +14,22 @@ _START = 19
 
 def this_process() -> str:
     """``host:pid:start-time``: the start time tells it from a later process with the same pid."""
-    return f"{socket.gethostname()}:{os.getpid()}:{began(os.getpid()):.2f}"
+    return f"{here()}:{os.getpid()}:{began(os.getpid()):.2f}"
+
+
+def here() -> str:
+    """This host, as far as its processes can be seen: of two containers with one host name neither sees the other's."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
+        return f"{socket.gethostname()}-{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
+    except OSError:
+        return socket.gethostname()
 
 
 def dead(owners: Collection[str]) -> set[str]:
     """Those of the owners that ran on this host and do not any more; nothing is known of other hosts."""
-    here = socket.gethostname()
-    return {owner for owner in owners if owner.rsplit(":", 2)[0] == here and not _alive(owner)}
+    mine = here()
+    return {owner for owner in owners if owner.rsplit(":", 2)[0] == mine and not _alive(owner)}
 
 
 def began(pid: int) -> float | None:

@@ -92,6 +92,16 @@ class StateSettings(Table):
         validation_alias=AliasChoices("DATABASE_URL", "RAGSTONE_DATABASE_URL", "database_url"),
         description="Catalog in PostgreSQL, as postgresql://user@host/name; null is SQLite in the state folder",
     )
+    blobs_url: str | None = Field(
+        default=None,
+        pattern=r"^(s3://[A-Za-z0-9][A-Za-z0-9._-]+(/.*)?)?$",
+        examples=["s3://bucket/prefix"],
+        description="Originals in an S3-compatible bucket, as s3://bucket/prefix (see scale.md); null is the folder"
+        " blobs in the state folder",
+    )
+    blobs_timeout_s: float = Field(
+        default=10.0, gt=0, description="Longest silence of the bucket of RAGSTONE_BLOBS_URL, seconds"
+    )
 
     @property
     def catalog_url(self) -> str:

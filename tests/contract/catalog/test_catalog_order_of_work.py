@@ -70,7 +70,7 @@ def test_the_record_of_a_batch_takes_the_space_before_the_job(catalog: Catalog, 
         make_job(tx, kind=JobKind.BATCH)
     job = claimed_of(_claimed(catalog))
     ledger = CatalogBatchLedger(catalog, _Silent(), "w", 60, _now)  # type: ignore[arg-type]
-    record = threading.Thread(target=ledger.record, args=(job, [BatchStep(1, None, reason="bad")], 1))
+    record = threading.Thread(target=ledger.record, args=(job, [BatchStep(1, None, reason="bad")], 1, None))
     with catalog.write() as tx:
         spaces.lock(tx, SPACE)
         record.start()

@@ -16,6 +16,9 @@ from redis import Redis
 from services.gateway.adapters.generator import HttpGenerator
 from services.gateway.adapters.parts import LiveParts
 from services.gateway.adapters.profile import load_profile
+from services.local.ports import free_port
+from services.shared.catalog.blob_store import BlobStore
+from services.shared.catalog.bucket_blobs import BucketBlobs
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import DEFAULT_SPACE
@@ -25,6 +28,7 @@ from services.shared.kit.events import JobEventListener
 from services.shared.kit.http_app import problem_of
 from services.shared.kit.http_client import ServiceClient
 from services.shared.kit.settings import RedisSettings
+from tests.contract.catalog.bucket import use as use_bucket
 from tests.unit.gateway.messages import done, passage, sentence
 
 SAMPLE = Path(__file__).parents[3] / "corpus" / "profile.yaml"
@@ -230,7 +234,7 @@ async def test_every_way_to_fail_is_named(answer: Response, code: ErrorCode) -> 
     assert caught.value.code is code
 
 
-def parts_of(catalog: Catalog, redis_url: str, app: FastAPI) -> LiveParts:
+def parts_of(catalog: Catalog, redis_url: str, app: FastAPI, originals: BlobStore | None = None) -> LiveParts:
     redis = RedisSettings(redis_url=redis_url, redis_timeout_s=1.0)
     return LiveParts(
         catalog=catalog,
@@ -244,7 +248,19 @@ def parts_of(catalog: Catalog, redis_url: str, app: FastAPI) -> LiveParts:
         events=JobEventListener(redis),
         redis=redis,
         timeout_s=3.0,
+        originals=originals,
     )
+
+
+async def test_a_bucket_of_originals_is_a_part_of_its_own(
+    catalog: Catalog, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_bucket(monkeypatch, f"http://127.0.0.1:{free_port()}")
+    bucket = BucketBlobs("s3://originals", timeout_s=1)
+    found = await parts_of(catalog, redis_url, half_ready(), originals=bucket).look()
+    assert not found["originals"].ready
+    assert "AWS_ENDPOINT_URL" in found["originals"].detail
+    assert "originals" not in await parts_of(catalog, redis_url, half_ready()).look()
 
 
 def half_ready() -> FastAPI:

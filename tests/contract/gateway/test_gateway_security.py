@@ -110,7 +110,7 @@ async def test_no_id_of_another_space_opens_anything(gateway: Serving, client: h
 async def test_every_answer_has_safe_headers_whoever_gives_it(tmp_path: Path, redis_url: str) -> None:
     world = World()
     world.documents.hold("shed.md", filename="shed.html")
-    world.originals.path = _page(tmp_path)  # type: ignore[method-assign]
+    world.originals.original = _page(tmp_path)  # type: ignore[method-assign]
     async with front(world, redis_url) as gateway:
         client = gateway.client
         source = "/v1/documents/shed.md/source"
@@ -163,12 +163,12 @@ async def test_every_answer_has_safe_headers_whoever_gives_it(tmp_path: Path, re
 
 
 def _page(folder: Path) -> Any:
-    async def path(sha256: str) -> Path:
+    async def original(sha256: str) -> Path:
         page = folder / "original"
         page.write_text("<script>alert(1)</script>", encoding="utf-8")
         return page
 
-    return path
+    return original
 
 
 def shaped(*headers: str, body: bytes = b"0\r\n\r\n") -> bytes:

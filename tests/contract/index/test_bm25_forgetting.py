@@ -11,7 +11,7 @@ from services.shared.catalog.engine import Catalog
 from services.shared.contracts.ids import DocumentId, VersionId
 from services.shared.index import bm25_follow, bm25_snapshot
 from services.shared.index.bm25 import BM25Index
-from services.shared.index.bm25_follow import Bm25Follower, drop_outdated
+from services.shared.index.bm25_follow import Bm25Follower, drop_outdated, saved_index
 
 from .following import MAIN, NOW, hits, leave, make_index, publish, remove, saved_seq, wait_for
 
@@ -148,15 +148,28 @@ def test_a_start_takes_away_what_a_killed_process_could_not(library: Catalog, fo
     remove(library, "a")
     [own] = list(folder.iterdir())
     (own / f"{bm25_snapshot.FILE}.half").write_bytes(b"PK zebrafinch")
-    drop_outdated(library, folder)
+    drop_outdated(library, folder, [MAIN])
     assert words(folder) == b""
+
+
+def test_who_only_looks_at_a_snapshot_leaves_none_behind(library: Catalog, folder: Path) -> None:
+    assert saved_index(library, MAIN, folder) is None
+    assert words(folder) == b""
+    leave(library, folder)
+    remove(library, "a")
+    before = words(folder)
+    index = saved_index(library, MAIN, folder)
+    assert index is not None
+    assert hits(index, "zebrafinch") == 0
+    assert hits(index, "kettle") == 1
+    assert words(folder) == before, "taking it away is for the retriever, whose it is"
 
 
 def test_a_start_leaves_a_snapshot_that_is_only_behind(library: Catalog, folder: Path) -> None:
     leave(library, folder)
     publish(library, "c", "Something new.")
     before = words(folder)
-    drop_outdated(library, folder)
+    drop_outdated(library, folder, [MAIN])
     assert words(folder) == before
 
 
@@ -164,6 +177,6 @@ def test_a_start_takes_away_what_no_process_can_use(library: Catalog, folder: Pa
     leave(library, folder)
     [own] = list(folder.iterdir())
     (own / bm25_snapshot.FILE).write_bytes(b"PK zebrafinch")
-    drop_outdated(library, folder)
+    drop_outdated(library, folder, [MAIN])
     assert words(folder) == b""
     assert saved_seq(folder) == 0

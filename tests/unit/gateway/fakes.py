@@ -151,7 +151,7 @@ class FakeOriginals:
     async def discard_orphans(self, hashes: Sequence[str]) -> int:
         return sum(self.kept.pop(sha256, None) is not None for sha256 in hashes)
 
-    async def path(self, sha256: str) -> Path:
+    async def original(self, sha256: str) -> Path | BinaryIO:
         raise RagstoneError(ErrorCode.VERSION_NOT_FOUND, "gone")
 
 

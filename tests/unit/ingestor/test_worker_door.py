@@ -1,5 +1,6 @@
 """The queue door and what guards the fork."""
 
+import socket
 import subprocess
 import sys
 import time
@@ -55,7 +56,8 @@ def test_a_dead_process_of_this_host_is_told_from_a_living_one() -> None:
     gone = f"{host}:{ended.pid}:1.00"
     reused = f"{host}:{pid}:1.00"
     elsewhere = "another-host:1:1.00"
-    assert dead([me, gone, reused, elsewhere, "nonsense"]) == {gone, reused}
+    same_name = f"{socket.gethostname()}-0a1b2c3d-4026530000:{ended.pid}:1.00"
+    assert dead([me, gone, reused, elsewhere, same_name, "nonsense"]) == {gone, reused}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system tells the start by its clock")

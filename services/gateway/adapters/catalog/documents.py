@@ -9,7 +9,7 @@ from anyio.to_thread import run_sync
 from sqlalchemy import Connection
 
 from services.gateway.ports.documents import Accepted, Forgotten, KeptDocument, Source
-from services.shared.catalog import documents, jobs, live_versions, spaces
+from services.shared.catalog import blob_use, documents, jobs, live_versions, spaces
 from services.shared.catalog.documents import Draft
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.documents import Document, DocumentList
@@ -44,6 +44,7 @@ class CatalogDocuments:
             with self._catalog.write() as tx:
                 now = datetime.now(UTC)
                 spaces.make_and_lock(tx, space, now)
+                blob_use.claim(tx)
                 payload = {"blob_sha256": sha256, "size_bytes": size}
                 job = jobs.create(
                     tx,
