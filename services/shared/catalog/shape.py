@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -74,7 +74,8 @@ def keep_copy(file: Path) -> Path:
             target.execute("PRAGMA journal_mode = DELETE")
         os.replace(fresh, copy)
     except (OSError, sqlite3.Error) as error:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):
+            fresh.unlink()
         why = getattr(error, "strerror", None) or error
         detail = f"no copy of {file} could be kept before it is migrated: {why}; make room and start again"
         raise RagstoneError(ErrorCode.CATALOG_UNAVAILABLE, detail) from error

@@ -100,7 +100,7 @@ def fill(catalog: Catalog, rows: dict[str, list[dict[str, Any]]]) -> None:
 
 
 @settings(
-    max_examples=12, deadline=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
+    max_examples=6, deadline=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
 )
 @given(rows=catalogs())
 def test_any_content_comes_out_as_it_went_in(

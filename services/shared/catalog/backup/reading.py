@@ -76,7 +76,7 @@ class Nowhere:
 class _Place:
     """Where in the file the reading is."""
 
-    name = "its beginning"
+    words = "at its beginning"
 
 
 class _Measured:
@@ -111,11 +111,11 @@ def walk(file: Path, sink: Sink) -> tuple[Head, Manifest]:
             tar.members.clear()  # type: ignore[attr-defined]
             if not info.isreg():
                 raise damaged(file, f"{info.name!r} is no plain member")
-            place.name = info.name
+            place.words = f"in {info.name}"
             body = tar.extractfile(info)
             assert body is not None
             reading.member(info.name, info.size, body)
-            place.name = f"what follows {info.name}"
+            place.words = f"after {info.name}"
         head, manifest = reading.end()
     return head, manifest
 
@@ -131,11 +131,11 @@ def _opened(file: Path, place: _Place) -> Iterator[tarfile.TarFile]:
             while plain.read(PIECE_BYTES):
                 pass
     except EOFError as error:
-        raise damaged(file, f"it is cut off in {place.name}") from error
+        raise damaged(file, f"it is cut off {place.words}") from error
     except (gzip.BadGzipFile, zlib.error, tarfile.TarError) as error:
-        if place.name == _Place.name:
+        if place.words == _Place.words:
             raise damaged(file, f"it is none of Ragstone's, or its beginning is lost ({error})") from error
-        raise damaged(file, f"it cannot be unpacked at {place.name} ({error})") from error
+        raise damaged(file, f"it cannot be unpacked {place.words} ({error})") from error
     except OSError as error:
         detail = f"{file} cannot be read: {error.strerror or error}"
         raise RagstoneError(ErrorCode.INVALID_REQUEST, detail) from error
@@ -235,7 +235,7 @@ class _Reading:
         try:
             return form.model_validate_json(body)
         except ValidationError as error:
-            raise self._wrong(f"{self._place.name} cannot be understood") from error
+            raise self._wrong(f"what stands {self._place.words} cannot be understood") from error
 
     def _wrong(self, what: str) -> RagstoneError:
         return damaged(self._file, what)
