@@ -27,6 +27,8 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
     max_leaves=6,
 )
+# The catalog keeps nothing smaller: SQLite takes a bare number of a JSON column for a number of its own.
+DOCUMENTS = st.lists(VALUES, max_size=3) | st.dictionaries(WORDS, VALUES, max_size=3)
 ROWS = 3
 
 
@@ -48,7 +50,7 @@ def values_of(column: Column[Any]) -> st.SearchStrategy[Any]:
         return WORDS.map(lambda word: word[: kind.length]) if kind.length else WORDS
     if column.name in ("payload", "embedder"):
         return st.dictionaries(WORDS, VALUES, max_size=3).map(lambda value: value | {"name": "model"})
-    return VALUES if column.nullable else VALUES.filter(lambda value: value is not None)
+    return DOCUMENTS
 
 
 def row_of(draw: Callable[[st.SearchStrategy[Any]], Any], table: Table, rows: dict[str, list[dict[str, Any]]]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Connection,
@@ -42,7 +43,8 @@ _TYPES: Mapping[Kind, TypeEngine[Any]] = {
     Kind.JSON: STORED_JSON,
     Kind.TRUTH: Boolean(),
     Kind.MOMENT: UtcDateTime(),
-    Kind.NUMBER: Integer(),
+    # PostgreSQL puts it into a smaller column where it fits.
+    Kind.NUMBER: BigInteger(),
     Kind.TEXT: Text(),
 }
 
