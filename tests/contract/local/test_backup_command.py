@@ -127,6 +127,18 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(begin: Desk, tmp_pa
 
 
 @pytest.mark.parametrize("begin", ["services.local"], indirect=True)
+def test_a_damaged_catalog_is_replaced(begin: Desk, tmp_path: Path) -> None:
+    fill(tmp_path / "old")
+    assert done(begin("old", "backup", "b.tar.gz"))[0] == 0
+    (tmp_path / "old" / "catalog.db").write_bytes(b"spoilt" * 5000)
+    code, _, err = done(begin("old", "restore", "b.tar.gz"))
+    assert code == 1
+    assert "it holds a catalog that cannot be read (file is not a database)" in err
+    assert done(begin("old", "restore", "b.tar.gz", "--replace", "--yes"))[0] == 0
+    assert documents(tmp_path / "old") == 5
+
+
+@pytest.mark.parametrize("begin", ["services.local"], indirect=True)
 def test_a_damaged_file_changes_nothing(begin: Desk, tmp_path: Path) -> None:
     fill(tmp_path / "old")
     assert done(begin("old", "backup", "b.tar.gz"))[0] == 0
