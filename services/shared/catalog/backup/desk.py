@@ -12,18 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from services.shared.catalog.backup import marks, restoring, target, writing
 from services.shared.catalog.backup.form import PROFILE, Head, Manifest, several
 from services.shared.catalog.backup.reading import Nowhere, walk
-from services.shared.catalog.blobs import Blobs
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.contracts.ids import PIPELINE_VERSION
 
 ENDING = ".tar.gz"
 SHOWN = 10
+
+
+class Originals(writing.Originals, restoring.Originals, Protocol):
+    """Where originals are kept, whatever that is."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Site:
     prog: str
     catalog_url: str
     state_dir: Path
-    blobs: Blobs
+    blobs: Originals
     profile: Path | None
     """The one that speaks, if any does."""
     adopt: Callable[[Path], str]
