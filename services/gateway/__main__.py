@@ -1,8 +1,9 @@
 """``python -m services.gateway`` serves the public API and the page; ``... asker`` answers the questions that were
-asked for later; ``... profile FILE`` checks a profile, and ``... keys`` makes, lists and revokes keys."""
+asked for later; ``... profile FILE`` checks a profile, ``... keys`` makes, lists and revokes keys, ``... backup FILE``
+and ``... restore FILE`` write and read everything that cannot be made again."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import uvicorn
@@ -13,6 +14,8 @@ from services.gateway.app.heads import how_served
 from services.gateway.settings import GatewaySettings
 from services.gateway.wiring.opened import Wiring
 from services.shared.catalog import key_desk
+from services.shared.catalog.backup import desk
+from services.shared.catalog.blobs import Blobs
 from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.listening import host_to_listen_on, why_not
 from services.shared.kit.logs import configure_logs, get_logger
@@ -84,6 +87,21 @@ def keys(words: Sequence[str]) -> int:
     return 0
 
 
+def backups(desk_of: Callable[[Sequence[str], desk.Site], None], words: Sequence[str]) -> int:
+    """Back up, or restore into, the catalog and the originals of this container; 1 when that fails."""
+    state = StateSettings()
+    site = desk.Site(
+        prog="python -m services.gateway",
+        catalog_url=state.catalog_url,
+        state_dir=state.state_dir.absolute(),
+        blobs=Blobs(state.blob_dir),
+        profile=GatewaySettings().profile,
+        adopt=lambda profile: f"The profile is {profile}; set RAGSTONE_PROFILE to it.",
+    )
+    desk_of(words, site)
+    return 0
+
+
 def asked_for(words: Sequence[str]) -> int:
     """What the command line asks for."""
     match words[:1]:
@@ -93,6 +111,10 @@ def asked_for(words: Sequence[str]) -> int:
             return check_profile(words[1:])
         case ["keys"]:
             return keys(words[1:])
+        case ["backup"]:
+            return backups(desk.backup, words[1:])
+        case ["restore"]:
+            return backups(desk.restore, words[1:])
     return main()
 
 

@@ -91,6 +91,11 @@ class ReconcilerSettings(Table):
         description="Questions that were asked for later are forgotten with their answers this long after their end,"
         " seconds, at the next sweep",
     )
+    keep_copies_days: float = Field(
+        default=7.0,
+        ge=0,
+        description="The copy of an SQLite catalog from before a migration is removed after this many days",
+    )
     gaps_keep_days: float = Field(
         default=90.0,
         ge=0,

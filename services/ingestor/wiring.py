@@ -183,6 +183,7 @@ def housekeeping(settings: IngestorSettings, catalog: Catalog) -> CatalogHouseke
         stale_after_s=table.sweep_grace_s,
         blob_grace_s=table.blob_grace_s,
         keep_jobs_days=table.keep_jobs_days,
+        keep_copies_days=table.keep_copies_days,
         answer_keep_s=table.answer_keep_s,
         gaps_keep_days=table.gaps_keep_days,
         calibrate_again_share=settings.jobs.calibrate_again_share,

@@ -11,6 +11,7 @@ import typer
 
 from services.local.api import Unreachable
 from services.local.commands import agents, documents, indexes, questions, stack
+from services.local.commands.backups import backup, restore
 from services.local.commands.calibration import calibrate
 from services.local.commands.critic import critic_app
 from services.local.commands.evaluation import eval_app
@@ -57,10 +58,11 @@ app.add_typer(critic_app, name="critic")
 app.add_typer(golden_app, name="golden")
 app.add_typer(feedback_app, name="feedback")
 app.add_typer(gaps_app, name="gaps")
-# The words behind it are read by the desk that a container has too, which says its own help.
-app.command("keys", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-    keys
-)
+# The words behind these are read by desks that a container has too, which say their own help.
+for _name, _desk in (("keys", keys), ("backup", backup), ("restore", restore)):
+    app.command(
+        _name, add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+    )(_desk)
 app.command("doctor")(stack.doctor_command)
 
 

@@ -91,6 +91,7 @@ class OwnKey:
 
         catalog = Catalog(self._catalog_url)
         try:
+            catalog.refuse_newer()
             return own_keys.make(catalog, "the ragstone command", Role.ADMIN, None, LIVES)
         finally:
             catalog.close()

@@ -228,13 +228,15 @@ def plan_mirror(
     patterns: Patterns = EVERYTHING,
     skipped: Iterable[Skipped] = (),
     former: str | None = None,
+    again: bool = False,
 ) -> Plan:
     """Compare a folder's files with what the server knows.
 
     A document that was sent by hand (no origin) under the id of a file becomes the folder's; one of another folder is
     never touched. Only documents that fit the patterns can vanish; those of skipped files stay as they are.
     ``origin`` null is a file sent alone: nothing vanishes. ``former`` is another name of the same folder,
-    whose documents it takes over where the ids are the same.
+    whose documents it takes over where the ids are the same. ``again`` sends what is the same too: another release may
+    read it differently.
     """
     plan = Plan()
     there_still = {prefix + skip.path for skip in skipped}
@@ -252,7 +254,7 @@ def plan_mirror(
             plan.owners.add(there.origin)
             reason = f"the id belongs to the mirrored folder {there.origin}; send it under another with --prefix"
             plan.refused.append(Skipped(file.relative, reason))
-        elif there.sha256 != file.sha256 or there.origin != origin:
+        elif again or there.sha256 != file.sha256 or there.origin != origin:
             plan.changed.append(file)
         else:
             plan.unchanged.append(file.document_id)

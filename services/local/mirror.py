@@ -43,6 +43,7 @@ class Choice:
     patterns: Patterns = EVERYTHING
     dry_run: bool = False
     allow_empty: bool = False
+    again: bool = False
     max_bytes: int = 20_000_000
     sums: Checksums = field(default_factory=Checksums)
     """Kept from one look at a folder to the next."""
@@ -97,6 +98,7 @@ def _plan(api: Api, path: Path, choice: Choice) -> tuple[Report, Plan]:
         patterns=choice.patterns,
         skipped=found.skipped,
         former=usual,
+        again=choice.again,
     )
     gone = set(plan.moved.values())
     report = Report(

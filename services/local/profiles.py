@@ -1,7 +1,7 @@
 """Which profile.yaml a run speaks with, also when it is started again without naming it."""
 
 import shlex
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
 from services.local.folder import shown
@@ -23,8 +23,19 @@ def adopt_profile(content: Sequence[Path], environment: MutableMapping[str, str]
     found = next((profile for profile in candidates if profile is not None), None)
     if found is not None:
         environment[SETTING] = str(found)
-        state_dir.mkdir(parents=True, exist_ok=True)
-        (state_dir / REMEMBERED).write_text(f"{found}\n", encoding="utf-8", errors="surrogateescape")
+        remember(state_dir, found)
+
+
+def remember(state_dir: Path, profile: Path) -> None:
+    """The next run speaks with this one, unless another is named."""
+    state_dir.mkdir(parents=True, exist_ok=True)
+    (state_dir / REMEMBERED).write_text(f"{profile}\n", encoding="utf-8", errors="surrogateescape")
+
+
+def profile_of(environment: Mapping[str, str], state_dir: Path) -> str | None:
+    """The profile that the next run on this state folder speaks with, if nothing else is said."""
+    remembered = _remembered(state_dir)
+    return environment.get(SETTING) or (str(remembered) if remembered is not None else None)
 
 
 def why_idle(content: Sequence[Path], used: str | None) -> str | None:

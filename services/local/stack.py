@@ -13,7 +13,7 @@ from services.local.health import Addresses
 from services.local.logbook import LogFile
 from services.local.ports import choose_ports
 from services.local.processes import CHILD_DEFAULTS, PARTS, Part
-from services.local.profiles import SETTING
+from services.local.profiles import SETTING, remember
 from services.local.running import Running
 from services.local.settings import LocalSettings
 from services.local.state import RunFolder
@@ -166,6 +166,18 @@ def listening_on(settings: LocalSettings) -> str:
     finally:
         catalog.close()
     return host_to_listen_on(settings.host, keys_made=made, without_keys=False)
+
+
+def settle_restore(settings: LocalSettings) -> str | None:
+    """What became of a restore that was killed; None when none was."""
+    from services.shared.catalog.backup import marks
+
+    broken = marks.settle(settings.state_dir, settings.catalog_url)
+    if broken is None:
+        return None
+    if broken.profile is not None:
+        remember(settings.state_dir, broken.profile.absolute())
+    return broken.sentence
 
 
 def prepare(settings: LocalSettings, state_dir: Path) -> None:

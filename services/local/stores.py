@@ -14,7 +14,9 @@ from typing import Any, Literal
 
 from services.local.processes import CHILD_DEFAULTS
 from services.local.settings import LocalSettings
+from services.local.stack import settle_restore
 from services.local.state import Run
+from services.shared.contracts.errors import RagstoneError
 
 Level = Literal["ok", "warn", "fail"]
 
@@ -53,11 +55,15 @@ def compared(settings: LocalSettings, run: Run, *, repair: bool) -> Iterator[Sto
 
 def at_rest(settings: LocalSettings, *, repair: bool) -> Iterator[StoreFinding]:
     """The files of a stack that does not run. A damaged vector store is set aside: the catalog makes it anew."""
+    yield from _restore_at_rest(settings, repair=repair)
     catalog = settings.state_dir / "catalog.db"
-    if settings.database_url is None and catalog.exists():
-        fault = _damage(catalog)
-        detail = "sound" if fault is None else f"damaged ({fault}); put back your last backup of it, with blobs/"
-        yield StoreFinding("catalog", "ok" if fault is None else "fail", detail)
+    if settings.database_url is not None or catalog.exists():
+        fault = _damage(catalog) if settings.database_url is None else None
+        if fault is None:
+            yield _shape(settings)
+        else:
+            detail = f"damaged ({fault}); put back your last backup: ragstone restore FILE --replace"
+            yield StoreFinding("catalog", "fail", detail)
     folder = settings.state_dir / "chroma"
     if not (folder / CHROMA_FILE).exists():
         return
@@ -72,6 +78,31 @@ def at_rest(settings: LocalSettings, *, repair: bool) -> Iterator[StoreFinding]:
     else:
         detail = f"damaged ({fault}); `ragstone doctor --repair` sets it aside, and the catalog makes it anew"
         yield StoreFinding("vector store", "fail", detail)
+
+
+def _restore_at_rest(settings: LocalSettings, *, repair: bool) -> Iterator[StoreFinding]:
+    """A restore that was killed."""
+    from services.shared.catalog.backup import marks
+
+    if repair and (became := settle_restore(settings)) is not None:
+        yield StoreFinding("restore", "warn", became)
+    elif marks.pending(settings.state_dir):
+        detail = "was killed, or is under way; `ragstone doctor --repair` says what became of it and tidies up"
+        yield StoreFinding("restore", "warn", detail)
+
+
+def _shape(settings: LocalSettings) -> StoreFinding:
+    """Does this release know the shape of the catalog's tables?"""
+    from services.shared.catalog.engine import Catalog
+
+    catalog = Catalog(settings.catalog_url)
+    try:
+        catalog.refuse_newer()
+    except RagstoneError as error:
+        return StoreFinding("catalog", "fail", error.detail)
+    finally:
+        catalog.close()
+    return StoreFinding("catalog", "ok", "sound")
 
 
 def set_aside(settings: LocalSettings) -> Iterator[StoreFinding]:

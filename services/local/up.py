@@ -12,7 +12,7 @@ from rich.console import Console
 
 from services.local.guardian import Guardian
 from services.local.settings import LocalSettings
-from services.local.stack import build_supervisor, listening_on, own_parts, site_of
+from services.local.stack import build_supervisor, listening_on, own_parts, settle_restore, site_of
 from services.local.state import Run, RunFolder, signal_supervisor
 from services.local.voice import Voice
 from services.shared.contracts.errors import ErrorCode, RagstoneError
@@ -37,9 +37,12 @@ def run_here(
     Raises: RagstoneError when something that is needed is missing or a port is taken.
     """
     parts = own_parts(os.environ)
+    broken_off = settle_restore(settings)
     host = listening_on(settings)
     site = site_of(settings.model_copy(update={"host": host}), parts, os.environ)
     voice = Voice(console, [part.name for part in parts], verbose=verbose)
+    if broken_off is not None:
+        voice.own(broken_off, "yellow")
     if host != settings.host:
         voice.own(why_not(settings.host), "yellow")
     guardian = Guardian()

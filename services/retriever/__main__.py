@@ -26,8 +26,9 @@ def main() -> None:
     import uvicorn
 
     from services.retriever.app import create_app
-    from services.retriever.wiring import running
+    from services.retriever.wiring import refuse_newer_catalog, running
 
+    refuse_newer_catalog(settings)
     app = create_app(settings, partial(running, embedders=embedders))
     gc.freeze()
     gc.enable()

@@ -25,6 +25,7 @@ from services.retriever.flow.retrieve import Retrieval
 from services.retriever.flow.score import Scoring
 from services.retriever.settings import RetrieverSettings, Settings
 from services.shared.catalog.engine import Catalog
+from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.tracing import step
 from services.shared.models.embedders import Embedders
 from services.shared.models.grounding.grounder import load_grounder, wanted_model
@@ -42,6 +43,19 @@ class Retriever:
     tuning: str
     """Stands for the settings that decide about passages."""
     warming: Warming
+
+
+def refuse_newer_catalog(settings: Settings) -> None:
+    """Raises RagstoneError (catalog_newer). A catalog that does not answer yet is waited for once the service runs."""
+    try:
+        catalog = Catalog(settings.state.catalog_url)
+        try:
+            catalog.refuse_newer()
+        finally:
+            catalog.close()
+    except RagstoneError as error:
+        if error.code is ErrorCode.CATALOG_NEWER:
+            raise
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from services.ingestor.adapters.catalog_records import claimed_of
 from services.ingestor.adapters.ledger import discard_of_ended, live_versions
 from services.ingestor.ports.housekeeping import AtWork, LostOriginal, Ring, StoredIndex
-from services.shared.catalog import calibrations, chunks, documents, gaps, indexes, jobs, spaces
+from services.shared.catalog import calibrations, chunks, documents, gaps, indexes, jobs, shape, spaces
 from services.shared.catalog.blob_store import BlobStore
 from services.shared.catalog.engine import Catalog
 from services.shared.catalog.indexes import IndexRow
@@ -53,6 +53,7 @@ class CatalogHousekeeping:
         stale_after_s: float,
         blob_grace_s: float,
         keep_jobs_days: float,
+        keep_copies_days: float,
         answer_keep_s: float,
         gaps_keep_days: float,
         calibrate_again_share: float,
@@ -66,6 +67,7 @@ class CatalogHousekeeping:
         self._stale_after = timedelta(seconds=stale_after_s)
         self._blob_grace_s = blob_grace_s
         self._keep_jobs = timedelta(days=keep_jobs_days)
+        self._keep_copies_s = keep_copies_days * 86_400
         self._keep_answers = timedelta(seconds=answer_keep_s)
         self._keep_gaps = timedelta(days=gaps_keep_days)
         self._calibrate_again_share = calibrate_again_share
@@ -242,6 +244,9 @@ class CatalogHousekeeping:
             log.info("jobs_forgotten", jobs=number)
         if asked:
             log.info("questions_forgotten", wordings=asked)
+        if self._catalog.file is not None:
+            for copy in shape.forget_copies(self._catalog.file, self._keep_copies_s):
+                log.info("copy_of_the_catalog_removed", file=copy.name)
 
     def settle(self) -> None:
         self._catalog.settle(SETTLE_S)

@@ -37,13 +37,18 @@ def ingest(
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Let an empty folder forget everything that came from it.")
     ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Send unchanged files too, for a release that reads them differently.")
+    ] = False,
     space: Space = None,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
     """Make the documents equal to a folder: new, changed, moved and vanished files."""
-    if watch and (batch or dry_run or not all(Path(path).is_dir() for path in paths)):
-        raise typer.BadParameter("only folders can be watched, without --batch or --dry-run.", param_hint="'--watch'")
+    if watch and (batch or dry_run or again or not all(Path(path).is_dir() for path in paths)):
+        raise typer.BadParameter(
+            "only folders can be watched, without --batch, --again or --dry-run.", param_hint="'--watch'"
+        )
     settings = local_settings()
     console = console_for(stderr=as_json)
     choice = Choice(
@@ -52,6 +57,7 @@ def ingest(
         patterns=Patterns(tuple(glob or ()), tuple(exclude or ())),
         dry_run=dry_run,
         allow_empty=allow_empty,
+        again=again,
         max_bytes=settings.document_max_bytes,
     )
     run = None if url or settings.url else RunFolder(settings.state_dir).live()

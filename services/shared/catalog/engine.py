@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url, text
 
+from services.shared.catalog import shape
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 
 BUSY_TIMEOUT_S = 30
@@ -17,7 +18,11 @@ BUSY_TIMEOUT_S = 30
 
 CONNECT_TIMEOUT_S = 10
 RETRY_AFTER_S = 2
-MIGRATIONS = Path(__file__).parent / "migrations"
+APPLICATION = "ragstone"
+"""What PostgreSQL calls our connections."""
+
+MIGRATION_TIMEOUT_S = 900
+"""How long a process waits for the one that migrates, which copies a large file first."""
 
 _MIGRATION_LOCK = 0x52414753544F4E45
 """Key of PostgreSQL's advisory lock: "RAGSTONE" in ASCII."""
@@ -53,9 +58,12 @@ class Catalog:
                     yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that commits when the block ends and rolls back when it raises."""
-        with self._mapped_errors(), self._connected() as connection:
+    def write(self, *, patience_s: float = BUSY_TIMEOUT_S) -> Iterator[Connection]:
+        """A transaction that commits when the block ends and rolls back when it raises.
+
+        ``patience_s`` is how long another writer of an SQLite file is waited for.
+        """
+        with self._mapped_errors(), self._connected() as connection, self._patient(connection, patience_s):
             if self._sqlite:
                 # Taking the write lock at once: a transaction that reads first and writes later could
                 # find that another one wrote in between, and would have to be run again.
@@ -63,23 +71,46 @@ class Catalog:
             with connection.begin():
                 yield connection
 
+    @property
+    def file(self) -> Path | None:
+        """The SQLite file; None for PostgreSQL."""
+        return Path(str(self._url.database)) if self._sqlite else None
+
+    @property
+    def name(self) -> str:
+        """What it is called in sentences, without a password."""
+        return str(self._url.database) if self._sqlite else self._url.render_as_string(hide_password=True)
+
+    def revision(self) -> str | None:
+        """The last migration that was run; None where no tables were made. Raises RagstoneError."""
+        with self.read() as connection:
+            return shape.revision_of(connection)
+
+    def refuse_newer(self) -> None:
+        """Raises RagstoneError (catalog_newer) when a later release made it, or (catalog_unavailable)."""
+        shape.refuse_newer(self.revision(), f"the catalog {self.name}")
+
     def migrate(self) -> None:
         """Brings the tables to this release's shape; processes that start together wait for the first.
 
-        Tables that are in this shape are left alone without even loading Alembic: most starts find them so.
+        Tables that are in this shape are left alone without even loading Alembic: most starts find them so. Of an
+        SQLite file a copy is kept beside it. Raises RagstoneError (catalog_newer, catalog_unavailable).
         """
-        if self._in_shape():
+        if self._in_shape(self.revision()):
             return
-        from alembic import command
-        from alembic.config import Config
+        with _one_migration, self.write(patience_s=MIGRATION_TIMEOUT_S) as connection:
+            self.lock_shape(connection)
+            found = shape.revision_of(connection)
+            if self._in_shape(found):
+                return
+            if self.file is not None and found is not None:
+                shape.keep_copy(self.file)
+            shape.upgrade(connection, "head")
 
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-        with _one_migration, self.write() as connection:
-            if not self._sqlite:
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+    def lock_shape(self, tx: Connection) -> None:
+        """Nobody else migrates until the transaction ends; in an SQLite file nobody else writes anyway."""
+        if not self._sqlite:
+            tx.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
 
     def check(self) -> None:
         """Raises CATALOG_UNAVAILABLE, with what to do, when the catalog cannot answer."""
@@ -96,30 +127,33 @@ class Catalog:
             return True
         import sqlite3
 
-        with self._mapped_errors(), self._connected() as connection:
-            # Past SQLAlchemy, which would begin a transaction, and none may be open on this connection.
-            raw: Any = connection.connection.driver_connection
-            raw.execute(f"PRAGMA busy_timeout = {round(patience_s * 1000)}")
+        with self._mapped_errors(), self._connected() as connection, self._patient(connection, patience_s) as raw:
             try:
                 return bool(raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
             except sqlite3.OperationalError:
                 return False
-            finally:
-                raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000}")
 
     def close(self) -> None:
         """Gives every connection back to the database."""
         self._engine.dispose()
 
-    def _in_shape(self) -> bool:
-        """Is the newest migration the last that was run? Its number is the beginning of its file's name."""
-        files = (path.name for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
-        newest = max(files, default="").split("_", 1)[0]
+    def _in_shape(self, revision: str | None) -> bool:
+        """Is this the shape that this release works with? Raises RagstoneError (catalog_newer) for a later one."""
+        shape.refuse_newer(revision, f"the catalog {self.name}")
+        return revision == shape.newest()
+
+    @contextmanager
+    def _patient(self, connection: Connection, patience_s: float) -> Iterator[Any]:
+        """The driver's own connection, past SQLAlchemy, which would begin a transaction: none is open on it yet."""
+        raw: Any = connection.connection.driver_connection
+        if not self._sqlite or patience_s == BUSY_TIMEOUT_S:
+            yield raw
+            return
+        raw.execute(f"PRAGMA busy_timeout = {round(patience_s * 1000)}")
         try:
-            with self.read() as connection:
-                return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalars().all() == [newest]
-        except RagstoneError:
-            return False
+            yield raw
+        finally:
+            raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000}")
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
@@ -138,7 +172,7 @@ class Catalog:
             raise self._mapped(error) from error
 
     def _mapped(self, error: exc.DBAPIError | exc.TimeoutError) -> RagstoneError:
-        name = self._url.database if self._sqlite else self._url.render_as_string(hide_password=True)
+        name = self.name
         why = " ".join(str(getattr(error, "orig", None) or error).split())[:300]
         if isinstance(error, exc.DataError):
             return RagstoneError(ErrorCode.INVALID_REQUEST, f"the catalog cannot store a value that was sent: {why}")
@@ -183,7 +217,7 @@ def _postgresql_engine(url: URL) -> Engine:
         max_overflow=30,
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={"connect_timeout": CONNECT_TIMEOUT_S},
+        connect_args={"connect_timeout": CONNECT_TIMEOUT_S, "application_name": APPLICATION},
     )
 
 

@@ -55,6 +55,8 @@ class ErrorCode(StrEnum):
     QUEUE_UNAVAILABLE = "queue_unavailable"
     VECTOR_STORE_UNAVAILABLE = "vector_store_unavailable"
     CATALOG_UNAVAILABLE = "catalog_unavailable"
+    CATALOG_NEWER = "catalog_newer"
+    BACKUP_DAMAGED = "backup_damaged"
     INDEX_INCOMPATIBLE = "index_incompatible"
     MODEL_UNAVAILABLE = "model_unavailable"
     INTERNAL = "internal"
@@ -106,6 +108,8 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.QUEUE_UNAVAILABLE: 503,
     ErrorCode.VECTOR_STORE_UNAVAILABLE: 503,
     ErrorCode.CATALOG_UNAVAILABLE: 503,
+    ErrorCode.CATALOG_NEWER: 503,
+    ErrorCode.BACKUP_DAMAGED: 422,
     ErrorCode.INDEX_INCOMPATIBLE: 503,
     ErrorCode.MODEL_UNAVAILABLE: 503,
     ErrorCode.INTERNAL: 500,

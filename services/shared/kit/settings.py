@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from services.shared.contracts.errors import RagstoneError
 from services.shared.contracts.jobs import Queue
 from services.shared.kit.setting_words import allowed, variable_of
 
@@ -27,11 +28,13 @@ class WrongSetting(Exception):
 
 
 def started(main: Callable[[], int | None]) -> NoReturn:
-    """Run a process to its end; a wrong setting ends it with 1 and the one sentence that tells it."""
+    """Run a process to its end; what does not let it start ends it with 1 and the one sentence that tells it."""
     try:
         sys.exit(main())
     except WrongSetting as error:
         sys.exit(str(error))
+    except RagstoneError as error:
+        sys.exit(error.detail)
 
 
 class Table(BaseSettings):

@@ -11,7 +11,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from services.shared.catalog import chunks, documents, measuring
-from services.shared.catalog.engine import MIGRATIONS, Catalog
+from services.shared.catalog.engine import Catalog
+from services.shared.catalog.shape import MIGRATIONS
 from services.shared.contracts.errors import ErrorCode, RagstoneError
 from tests.contract.catalog.building import NOW, SPACE, OnPurpose, at_once, break_off, chunk_ids, draft, ingest
 from tests.contract.catalog.processes import migrate, speak_for_itself

@@ -6,7 +6,8 @@ import sys
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from services.shared.catalog.engine import MIGRATIONS, Catalog
+from services.shared.catalog.engine import Catalog
+from services.shared.catalog.shape import MIGRATIONS
 
 START = """
 import sys

@@ -108,7 +108,7 @@ def test_an_older_catalog_gets_the_index_of_lines_and_gives_it_back(catalog: Cat
     from alembic import command
     from alembic.config import Config
 
-    from services.shared.catalog.engine import MIGRATIONS
+    from services.shared.catalog.shape import MIGRATIONS
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))

@@ -96,7 +96,8 @@ def test_another_is_ordered_after_large_changes_when_no_document_is_at_work(stor
     events = Events()
     house = CatalogHousekeeping(
         store.catalog, Blobs(tmp_path / "blobs"), cast("Any", events), lambda: THEN, max_attempts=3, ring_after_s=1,
-        stale_after_s=1, blob_grace_s=1, keep_jobs_days=1, answer_keep_s=1, gaps_keep_days=1, calibrate_again_share=0.3,
+        stale_after_s=1, blob_grace_s=1, keep_jobs_days=1, keep_copies_days=1,
+        answer_keep_s=1, gaps_keep_days=1, calibrate_again_share=0.3,
     )  # fmt: skip
     assert house.begin_calibrating(SPACE) is None, "it was never calibrated"
     one = fitted(store)

@@ -59,6 +59,13 @@ def test_a_second_time_nothing_is_sent(folder: Path, mirror: Mirror, gateway: Fa
     assert gateway.sent == []
 
 
+def test_told_so_it_sends_what_is_the_same_too(folder: Path, mirror: Mirror, gateway: FakeGateway) -> None:
+    mirror(folder)
+    gateway.sent.clear()
+    mirror(folder, Choice(again=True))
+    assert len(gateway.sent) > 0
+
+
 def test_only_what_changed_is_sent_and_what_vanished_is_forgotten(
     folder: Path, mirror: Mirror, gateway: FakeGateway
 ) -> None:

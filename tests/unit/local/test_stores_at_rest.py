@@ -2,12 +2,14 @@
 
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from services.local.settings import LocalSettings
 from services.local.stores import at_rest, set_aside
+from services.shared.catalog.backup.marks import NOTE, Mark
 
 
 @pytest.fixture
@@ -55,6 +57,29 @@ def test_a_damaged_catalog_is_never_touched(settings: LocalSettings) -> None:
     assert named.level == "fail"
     assert "backup" in named.detail
     assert (settings.state_dir / "catalog.db").read_bytes() == before
+
+
+def test_a_catalog_of_a_later_release_is_named(settings: LocalSettings) -> None:
+    with closing(sqlite3.connect(settings.state_dir / "catalog.db")) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        connection.execute("INSERT INTO alembic_version VALUES ('9012')")
+        connection.commit()
+    (named,) = (one for one in at_rest(settings, repair=False) if one.name == "catalog")
+    assert named.level == "fail"
+    assert "is of schema 9012; this program" in named.detail
+
+
+def test_a_restore_that_was_killed_is_named_and_tidied_up_when_asked_to(settings: LocalSettings) -> None:
+    beside = settings.state_dir / "catalog.db.restoring"
+    beside.write_bytes(b"half")
+    mark = Mark(file="b.tar.gz", began_at=datetime.now(UTC), beside=str(beside), transaction=None)
+    (settings.state_dir / NOTE).write_text(mark.model_dump_json())
+    (named,) = (one for one in at_rest(settings, repair=False) if one.name == "restore")
+    assert (named.level, beside.exists()) == ("warn", True)
+    (done,) = (one for one in at_rest(settings, repair=True) if one.name == "restore")
+    assert (done.level, beside.exists()) == ("warn", False)
+    assert "nothing of it counts" in done.detail
+    assert [one for one in at_rest(settings, repair=True) if one.name == "restore"] == []
 
 
 def test_a_fresh_folder_has_nothing_to_look_at(tmp_path: Path) -> None:
