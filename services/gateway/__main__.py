@@ -5,14 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import uvicorn
-
-from services.gateway.adapters.profile import load_profile
-from services.gateway.app.application import gateway_app
-from services.gateway.app.heads import how_served
 from services.gateway.settings import GatewaySettings
-from services.gateway.wiring.opened import Wiring
-from services.shared.catalog import key_desk
 from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.listening import host_to_listen_on, why_not
 from services.shared.kit.logs import configure_logs, get_logger
@@ -22,6 +15,12 @@ from services.shared.kit.tracing import configure_tracing
 
 def main() -> int:
     """Serve until stopped; 1 when a setting, the profile or the catalog does not let it start."""
+    import uvicorn
+
+    from services.gateway.app.application import gateway_app
+    from services.gateway.app.heads import how_served
+    from services.gateway.wiring.opened import Wiring
+
     configure_logs("gateway", LogSettings())
     configure_tracing("gateway", TraceSettings())
     try:
@@ -47,6 +46,7 @@ def main() -> int:
 def asker() -> int:
     """Answer later questions until stopped; 1 when a setting, the profile or the catalog does not let it start."""
     from services.gateway.tasks import serve
+    from services.gateway.wiring.opened import Wiring
 
     configure_logs("gateway-asker", LogSettings())
     configure_tracing("gateway-asker", TraceSettings())
@@ -63,6 +63,8 @@ def asker() -> int:
 
 def check_profile(paths: Sequence[str]) -> int:
     """Say what is wrong with each profile, or that it is fine; 1 when any is not."""
+    from services.gateway.adapters.profile import load_profile
+
     faulty = 0
     for path in paths:
         try:
@@ -76,6 +78,8 @@ def check_profile(paths: Sequence[str]) -> int:
 
 def keys(words: Sequence[str]) -> int:
     """Make, list and revoke keys in the catalog of this container; 1 when that fails."""
+    from services.shared.catalog import key_desk
+
     try:
         key_desk.run(words, "python -m services.gateway keys", StateSettings().catalog_url)
     except RagstoneError as error:
