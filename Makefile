@@ -60,9 +60,12 @@ test-veto: $(VENV)/.dev ## Plant each seeded regression, and ask the untouched s
 test-indexes: $(VENV)/.dev ## Change to real other embedders under twenty questions a second (minutes; make models MODELS=mpnet first)
 	RAGSTONE_TEST_INDEXES=whole $(BIN)/python -m pytest -s tests/e2e/test_second_index.py
 
-test-repeats: $(VENV)/.dev ## The tests of races and kills with all their repeats (minutes)
+test-repeats: $(VENV)/.dev ## The tests of races, kills, chance and speed with all their repeats (minutes)
 	RAGSTONE_TEST_REPEATS=whole $(BIN)/python -m pytest tests/e2e/test_forgotten_under_way.py tests/e2e/test_jobs_at_the_door.py \
-		tests/e2e/test_one_chroma_folder.py tests/e2e/test_memory.py
+		tests/e2e/test_one_chroma_folder.py tests/e2e/test_memory.py \
+		tests/contract/generator/test_generator_completion.py tests/contract/generator/test_generator_decompose_service.py \
+		tests/unit/evaluation/test_evaluation_comparison.py tests/unit/ingestor/test_chunk_speed.py \
+		tests/unit/retriever/test_retriever_fusion.py
 
 nginx: ## Install nginx for the tests that put one before the gateway, where apt-get can; without it they are skipped
 	@command -v nginx >/dev/null || test -x /usr/sbin/nginx || { \

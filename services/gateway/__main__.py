@@ -3,19 +3,10 @@ asked for later; ``... profile FILE`` checks a profile, ``... keys`` makes, list
 and ``... restore FILE`` write and read everything that cannot be made again."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import uvicorn
-
-from services.gateway.adapters.profile import load_profile
-from services.gateway.app.application import gateway_app
-from services.gateway.app.heads import how_served
 from services.gateway.settings import GatewaySettings
-from services.gateway.wiring.opened import Wiring
-from services.shared.catalog import key_desk
-from services.shared.catalog.backup import desk
-from services.shared.catalog.blobs import Blobs
 from services.shared.contracts.errors import RagstoneError
 from services.shared.kit.listening import host_to_listen_on, why_not
 from services.shared.kit.logs import configure_logs, get_logger
@@ -25,6 +16,12 @@ from services.shared.kit.tracing import configure_tracing
 
 def main() -> int:
     """Serve until stopped; 1 when a setting, the profile or the catalog does not let it start."""
+    import uvicorn
+
+    from services.gateway.app.application import gateway_app
+    from services.gateway.app.heads import how_served
+    from services.gateway.wiring.opened import Wiring
+
     configure_logs("gateway", LogSettings())
     configure_tracing("gateway", TraceSettings())
     try:
@@ -50,6 +47,7 @@ def main() -> int:
 def asker() -> int:
     """Answer later questions until stopped; 1 when a setting, the profile or the catalog does not let it start."""
     from services.gateway.tasks import serve
+    from services.gateway.wiring.opened import Wiring
 
     configure_logs("gateway-asker", LogSettings())
     configure_tracing("gateway-asker", TraceSettings())
@@ -66,6 +64,8 @@ def asker() -> int:
 
 def check_profile(paths: Sequence[str]) -> int:
     """Say what is wrong with each profile, or that it is fine; 1 when any is not."""
+    from services.gateway.adapters.profile import load_profile
+
     faulty = 0
     for path in paths:
         try:
@@ -79,6 +79,8 @@ def check_profile(paths: Sequence[str]) -> int:
 
 def keys(words: Sequence[str]) -> int:
     """Make, list and revoke keys in the catalog of this container; 1 when that fails."""
+    from services.shared.catalog import key_desk
+
     try:
         key_desk.run(words, "python -m services.gateway keys", StateSettings().catalog_url)
     except RagstoneError as error:
@@ -87,18 +89,25 @@ def keys(words: Sequence[str]) -> int:
     return 0
 
 
-def backups(desk_of: Callable[[Sequence[str], desk.Site], None], words: Sequence[str]) -> int:
+def backups(word: str, words: Sequence[str]) -> int:
     """Back up, or restore into, the catalog and the originals of this container; 1 when that fails."""
+    from services.shared.catalog.backup import desk
+    from services.shared.catalog.blob_store import blob_store
+
     state = StateSettings()
     site = desk.Site(
         prog="python -m services.gateway",
         catalog_url=state.catalog_url,
         state_dir=state.state_dir.absolute(),
-        blobs=Blobs(state.blob_dir),
+        blobs=blob_store(state),
         profile=GatewaySettings().profile,
         adopt=lambda profile: f"The profile is {profile}; set RAGSTONE_PROFILE to it.",
     )
-    desk_of(words, site)
+    try:
+        (desk.backup if word == "backup" else desk.restore)(words, site)
+    except RagstoneError as error:
+        sys.stderr.write(f"{error.detail}\n")
+        return 1
     return 0
 
 
@@ -111,10 +120,8 @@ def asked_for(words: Sequence[str]) -> int:
             return check_profile(words[1:])
         case ["keys"]:
             return keys(words[1:])
-        case ["backup"]:
-            return backups(desk.backup, words[1:])
-        case ["restore"]:
-            return backups(desk.restore, words[1:])
+        case ["backup" | "restore" as word]:
+            return backups(word, words[1:])
     return main()
 
 

@@ -10,9 +10,20 @@ from pathlib import Path
 import pytest
 
 from services.local.ports import free_port
+from services.shared.catalog.engine import Catalog
 from services.shared.contracts.errors import RagstoneError
 
 START_S = 120
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite catalog without content, to be copied."""
+    path = tmp_path_factory.mktemp("catalog") / "empty.db"
+    catalog = Catalog(f"sqlite:///{path}")
+    catalog.migrate()
+    catalog.close()
+    return path
 
 
 @pytest.fixture(scope="session")

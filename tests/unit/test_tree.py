@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,12 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Once for all that look at it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Every function, methods and inner ones included."""
     for node in ast.walk(tree):
@@ -47,10 +54,9 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_and_its_functions_fit_into_a_head(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    lines = len(text.splitlines())
+    lines = len(path.read_text(encoding="utf-8").splitlines())
     assert lines <= MODULE_LINES, f"{lines} lines; split it by what it does"
-    for function in functions(ast.parse(text)):
+    for function in functions(parsed(path)):
         length = (function.end_lineno or function.lineno) - function.lineno + 1
         assert length <= FUNCTION_LINES, f"{function.name} has {length} lines; split it"
 
@@ -62,7 +68,7 @@ def test_packages_re_export_nothing(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [path for path in MODULES if path.name != "__init__.py"], ids=name_of)
 def test_every_module_says_what_it_is_for(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert ast.get_docstring(parsed(path))
 
 
 @pytest.mark.parametrize("path", [path for path in DOCUMENTED if path.name != "__init__.py"], ids=name_of)
@@ -71,7 +77,7 @@ def test_every_public_function_says_what_it_does(path: Path) -> None:
 
     Properties and messages (classes without methods) speak through their names and field descriptions.
     """
-    silent = list(_silent(ast.parse(path.read_text(encoding="utf-8")), port_says_it="adapters" in path.parts))
+    silent = list(_silent(parsed(path), port_says_it="adapters" in path.parts))
     assert not silent, f"no docstring: {', '.join(silent)}"
 
 

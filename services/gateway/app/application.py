@@ -43,6 +43,12 @@ from services.shared.kit.http_client import without_addresses
 NEEDED = ("catalog", "retriever", "generator")
 """Parts without which no question is answered; the others are shown only."""
 
+DOORS = (
+    # Before the door of one question, which takes the same path.
+    *(later, gaps, questions, documents, jobs, evaluations, golden, feedback, calibrations, indexes, keys, openai),
+    *(pages, widget, api_docs, operations),
+)
+
 
 async def _nothing_to_close() -> None:
     pass
@@ -79,14 +85,9 @@ def gateway_app(gateway: Gateway, *, close: Callable[[], Awaitable[None]] = _not
     body_timeout_s = gateway.settings.body_timeout_s
     app.user_middleware.append(Middleware(BodyLimit, larger=_larger(gateway.settings), timeout_s=body_timeout_s))
     app.user_middleware.append(Middleware(AnswersAtOnce, limits=gateway.limits))
-    # Before the door of one question, which takes the same path.
-    app.include_router(later.router)
-    app.include_router(gaps.router)
-    for door in (questions, documents, jobs, evaluations, golden, feedback, calibrations, indexes, keys, openai, pages):
-        app.include_router(door.router)
-    app.include_router(widget.router)
-    app.include_router(api_docs.router)
-    app.include_router(operations.router)
+    for door in DOORS:
+        # An included router would build its routes a second time, which the first request waits for.
+        app.router.routes.extend(door.router.routes)
     app.router.routes.extend(agents.ROUTES)
     describe(app, OPEN)
     return app

@@ -41,7 +41,7 @@ def restore(context: typer.Context) -> None:
 
 def _site(settings: LocalSettings) -> "desk.Site":
     from services.shared.catalog.backup import desk
-    from services.shared.catalog.blobs import Blobs
+    from services.shared.catalog.blob_store import blob_store
 
     folder = settings.state_dir.absolute()
     run = RunFolder(folder).live()
@@ -50,7 +50,7 @@ def _site(settings: LocalSettings) -> "desk.Site":
         prog=NAME,
         catalog_url=settings.catalog_url,
         state_dir=folder,
-        blobs=Blobs(settings.blob_dir),
+        blobs=blob_store(settings),
         profile=Path(spoken) if spoken else None,
         adopt=lambda profile: _adopted(folder, profile),
     )

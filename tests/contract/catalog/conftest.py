@@ -12,16 +12,6 @@ from sqlalchemy import create_engine, make_url, text
 from services.shared.catalog.engine import Catalog
 
 
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An SQLite catalog without content, to be copied."""
-    path = tmp_path_factory.mktemp("catalog") / "empty.db"
-    catalog = Catalog(f"sqlite:///{path}")
-    catalog.migrate()
-    catalog.close()
-    return path
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def bare_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A database without tables, of its own for this test."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import shutil
 import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
@@ -38,9 +39,9 @@ from tests.unit.gateway.fakes import World
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
+def catalog(tmp_path: Path, migrated_file: Path) -> Iterator[Catalog]:
+    shutil.copy(migrated_file, tmp_path / "catalog.db")
     opened = Catalog(f"sqlite:///{tmp_path}/catalog.db")
-    opened.migrate()
     yield opened
     opened.close()
 

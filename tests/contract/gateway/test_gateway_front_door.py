@@ -100,8 +100,17 @@ def _answers(url: str) -> bool:
         return False
 
 
+@pytest.fixture(scope="module")
+def gate(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Front]:
+    """One for all tests that begin with a key."""
+    with front(tmp_path_factory.mktemp("gate"), redis_url) as running:
+        running.make()
+        yield running
+
+
 @pytest.fixture
-def gate(tmp_path: Path, redis_url: str) -> Iterator[Front]:
+def keyless(tmp_path: Path, redis_url: str) -> Iterator[Front]:
+    """Nobody made a key for it yet."""
     with front(tmp_path / "state", redis_url) as running:
         yield running
 
@@ -150,13 +159,13 @@ def test_a_revoked_key_stops_within_a_second_and_use_is_noted(gate: Front) -> No
     assert stored.key.last_used_at is not None
 
 
-def test_the_first_key_locks_the_gateway_within_a_second(gate: Front) -> None:
-    assert gate.ask("GET", "/v1/me").json()["role"] == "admin"
-    gate.make()
+def test_the_first_key_locks_the_gateway_within_a_second(keyless: Front) -> None:
+    assert keyless.ask("GET", "/v1/me").json()["role"] == "admin"
+    keyless.make()
     made = time.monotonic()
-    while gate.ask("GET", "/v1/me").status_code == 200:
+    while keyless.ask("GET", "/v1/me").status_code == 200:
         assert time.monotonic() - made < 1.0
-    assert gate.code("GET", "/v1/me") == (401, "key_required")
+    assert keyless.code("GET", "/v1/me") == (401, "key_required")
 
 
 def test_a_public_key_works_from_its_pages_only(gate: Front) -> None:
@@ -172,9 +181,9 @@ def test_a_public_key_works_from_its_pages_only(gate: Front) -> None:
     assert gate.ask("OPTIONS", "/v1/ask", headers=asked).status_code == 204
 
 
-def test_rebound_names_are_refused_while_no_key_is_there(gate: Front) -> None:
-    assert gate.code("GET", "/v1/documents", headers={"Host": "evil.example"}) == (403, "host_not_allowed")
-    assert gate.ask("GET", "/v1/documents", headers={"Host": "localhost"}).status_code == 200
+def test_rebound_names_are_refused_while_no_key_is_there(keyless: Front) -> None:
+    assert keyless.code("GET", "/v1/documents", headers={"Host": "evil.example"}) == (403, "host_not_allowed")
+    assert keyless.ask("GET", "/v1/documents", headers={"Host": "localhost"}).status_code == 200
 
 
 def test_without_keys_no_other_machine_gets_in(tmp_path: Path, redis_url: str) -> None:
@@ -206,7 +215,7 @@ def test_no_log_line_holds_a_secret_or_its_hash(gate: Front) -> None:
     secret = gate.make(Role.ADMIN)
     gate.ask("GET", "/v1/me", secret)
     gate.ask("GET", "/v1/me", secret[:-1])
-    made = gate.ask("POST", "/v1/keys", secret, json={"name": "b"}).json()["secret"]
+    made = gate.ask("POST", "/v1/keys", secret, json={"name": "k"}).json()["secret"]
     gate.ask("GET", "/v1/nothing", made)
     written = gate.log.read_text()
     assert "/v1/keys" in written

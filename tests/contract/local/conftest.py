@@ -1,4 +1,4 @@
-"""The command, as people start it, against a gateway in memory."""
+"""The command, as people type it, against a gateway in memory."""
 
 import os
 import subprocess
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.local.served import Ragstone, Start, served
+from services.local.cli import main
+from tests.contract.local.served import Start, served
+from tests.contract.local.typed import Ragstone, typed, without_settings
 from tests.unit.local.fakes import FakeMeasuring
 
 
@@ -18,28 +20,33 @@ def gateway() -> FakeMeasuring:
 
 
 @pytest.fixture
-def start(gateway: FakeMeasuring, tmp_path: Path) -> Iterator[Start]:
-    """Begins the command in a folder of its own."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("RAGSTONE_")}
+def settings(gateway: FakeMeasuring) -> Iterator[dict[str, str]]:
+    """Of a command that asks the gateway in memory."""
     with served(gateway) as url:
-
-        def run(*words: str) -> subprocess.Popen[str]:
-            return subprocess.Popen(
-                [sys.executable, "-m", "services.local", *words],
-                env={**own, "RAGSTONE_STATE_DIR": "state", "RAGSTONE_URL": url, "PYTHONPATH": os.getcwd()},
-                cwd=tmp_path,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-
-        yield run
+        yield {"RAGSTONE_STATE_DIR": "state", "RAGSTONE_URL": url}
 
 
 @pytest.fixture
-def ragstone(start: Start) -> Ragstone:
-    """Runs the command to its end."""
+def start(settings: dict[str, str], tmp_path: Path) -> Start:
+    """Begins the command in a folder of its own, in a process of its own."""
+
+    def run(*words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "services.local", *words],
+            env={**without_settings(), **settings, "PYTHONPATH": os.getcwd()},
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return run
+
+
+@pytest.fixture
+def apart(start: Start) -> Ragstone:
+    """Runs the command to its end in a process of its own."""
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         process = start(*words)
@@ -47,3 +54,9 @@ def ragstone(start: Start) -> Ragstone:
         return subprocess.CompletedProcess(words, process.returncode, said, complained)
 
     return run
+
+
+@pytest.fixture
+def ragstone(settings: dict[str, str], tmp_path: Path) -> Ragstone:
+    """Runs the command to its end in a folder of its own."""
+    return lambda *words: typed(main, *words, folder=tmp_path, settings=settings)

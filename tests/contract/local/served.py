@@ -12,8 +12,7 @@ import httpx
 from tests.unit.local.fakes import FakeGateway, FakeMeasuring
 
 Start = Callable[..., subprocess.Popen[str]]
-Ragstone = Callable[..., subprocess.CompletedProcess[str]]
-"""The command with these words: begun, or run to its end."""
+"""The command with these words, begun in a process of its own."""
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.contract.local.served import Ragstone
+from tests.contract.local.typed import Ragstone
 from tests.unit.local.fakes import NOW, FakeMeasuring
 
 
@@ -25,9 +25,9 @@ def fitted() -> dict[str, Any]:
     }
 
 
-def test_it_waits_and_tells_what_to_expect(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+def test_it_waits_and_tells_what_to_expect(apart: Ragstone, gateway: FakeMeasuring) -> None:
     gateway.calibration = fitted()
-    done = ragstone("calibrate", "--risk", "0.1", "--questions", "80")
+    done = apart("calibrate", "--risk", "0.1", "--questions", "80")
     assert done.returncode == 0, done.stderr
     assert gateway.asked[0][3] == {"risk": 0.1, "seed": 0, "questions": 80}
     for said in ("0.617", "0.700", "rrf", "(the product's own value)", "0.912", "4.3%", "81%", "about 9 documents"):

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from services.local import patience
 from services.local.api import Unreachable
 from services.local.cli import app
-from tests.contract.local.served import Ragstone, Start, served, started
+from tests.contract.local.served import Start, served, started
+from tests.contract.local.typed import Ragstone
 from tests.unit.local.fakes import FakeMeasuring, a_golden_question
 
 
@@ -29,10 +30,10 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_alone_it_asks_the_golden_set_and_keeps_three_files(
-    ragstone: Ragstone, gateway: FakeMeasuring, tmp_path: Path
+    apart: Ragstone, gateway: FakeMeasuring, tmp_path: Path
 ) -> None:
     gateway.golden.append(a_golden_question("g", "approved"))
-    done = ragstone("eval")
+    done = apart("eval")
     assert done.returncode == 0, done.stderr
     assert started(gateway)["subject"] == "all"
     assert "questions" not in started(gateway)
@@ -114,10 +115,10 @@ def test_programs_get_one_value(ragstone: Ragstone, gateway: FakeMeasuring) -> N
     assert "outcomes" not in found
 
 
-def test_a_job_that_failed_says_why(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+def test_a_job_that_failed_says_why(apart: Ragstone, gateway: FakeMeasuring) -> None:
     gateway.golden.append(a_golden_question("g", "approved"))
     gateway.failing = "The gateway did not answer."
-    failed = ragstone("eval", "--json")
+    failed = apart("eval", "--json")
     assert failed.returncode == 1
     detail = f"{gateway.failing} `ragstone jobs j0 --retry` goes on with it."
     assert json.loads(failed.stdout)["error"] == {"code": "evaluation_failed", "detail": detail}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.contract.local.served import Ragstone
+from tests.contract.local.typed import Ragstone
 from tests.unit.local.fake_gaps import FakeGaps
 
 
@@ -36,8 +36,8 @@ def test_a_fact_is_waited_for(ragstone: Ragstone, gateway: FakeGaps) -> None:
     assert as_json["document_id"] == "facts/g1"
 
 
-def test_gaps_are_laid_aside_and_taken_up(ragstone: Ragstone) -> None:
-    assert ragstone("gaps", "dismiss", "g1").stdout == "Dismissed g1.\n"
+def test_gaps_are_laid_aside_and_taken_up(ragstone: Ragstone, apart: Ragstone) -> None:
+    assert apart("gaps", "dismiss", "g1").stdout == "Dismissed g1.\n"
     assert ragstone("gaps", "reopen", "g1").stdout == "Open again: g1.\n"
     assert json.loads(ragstone("gaps", "dismiss", "g1", "--json").stdout)["state"] == "dismissed"
 
@@ -47,7 +47,7 @@ def test_what_cannot_be_meant_is_refused(ragstone: Ragstone, words: list[str], c
     assert ragstone("gaps", *words).returncode == code
 
 
-def test_feedback_shows_what_an_answer_rested_on(ragstone: Ragstone, gateway: FakeGaps) -> None:
+def test_feedback_shows_what_an_answer_rested_on(apart: Ragstone, gateway: FakeGaps) -> None:
     citation = {
         "n": 1,
         "document_id": "a.md",
@@ -70,5 +70,5 @@ def test_feedback_shows_what_an_answer_rested_on(ragstone: Ragstone, gateway: Fa
         "index": {"id": "i1", "embedder": "fake", "seq": 7},
     }
     gateway.said = {"evidence": evidence}
-    shown = ragstone("feedback", "list").stdout
+    shown = apart("feedback", "list").stdout
     assert "0.71 (extractive); Hours, page 3: “at nine”" in shown

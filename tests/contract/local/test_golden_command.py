@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.local.served import Ragstone, started
+from tests.contract.local.served import started
+from tests.contract.local.typed import Ragstone
 from tests.unit.local.fakes import FakeMeasuring, a_golden_question
 
 
@@ -39,9 +40,9 @@ def test_what_is_exported_as_lines_can_be_asked(ragstone: Ragstone, gateway: Fak
     assert started(gateway)["questions"][0]["facts"] == [["one month", "a month"]]
 
 
-def test_golden_questions_are_listed_for_people(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+def test_golden_questions_are_listed_for_people(apart: Ragstone, gateway: FakeMeasuring) -> None:
     gateway.golden += [a_golden_question("g0", "approved", "Its passage changed."), a_golden_question("g1")]
-    listed = ragstone("golden", "list").stdout
+    listed = apart("golden", "list").stdout
     assert "Its passage changed." in listed
     assert "1 approved, 1 flagged, 1 proposed" in listed
 
@@ -76,9 +77,9 @@ def test_an_export_says_what_it_left_out(ragstone: Ragstone, gateway: FakeMeasur
     assert "left out" not in ragstone("golden", "export", "x.yaml").stdout
 
 
-def test_what_a_visitor_said_does_not_steer_the_terminal(ragstone: Ragstone, gateway: FakeMeasuring) -> None:
+def test_what_a_visitor_said_does_not_steer_the_terminal(apart: Ragstone, gateway: FakeMeasuring) -> None:
     gateway.said = {"question": "Why?\x1b]0;mine\x07\x1b[2J", "comment": "\u202eno"}
-    listed = ragstone("feedback", "list").stdout
+    listed = apart("feedback", "list").stdout
     assert "Why?" in listed
     assert not {"\x1b", "\x07", "\u202e"} & set(listed)
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.contract.local.served import Ragstone
+from tests.contract.local.typed import Ragstone
 from tests.unit.local.fake_indexes import FakeIndexed, a_comparison, an_index
 
 
@@ -13,8 +13,8 @@ def gateway() -> FakeIndexed:
     return FakeIndexed()
 
 
-def test_it_waits_tells_the_figures_and_how_to_go_on(ragstone: Ragstone, gateway: FakeIndexed) -> None:
-    done = ragstone("reembed", "big", "--query-prompt", "query: ")
+def test_it_waits_tells_the_figures_and_how_to_go_on(apart: Ragstone, gateway: FakeIndexed) -> None:
+    done = apart("reembed", "big", "--query-prompt", "query: ")
     assert done.returncode == 0, done.stderr
     sent = {"embedder": "big", "query_prompt": "query: ", "document_prompt": None, "promote": False}
     assert gateway.asked[0][3] == sent
@@ -82,9 +82,9 @@ def test_switching_back_and_removing(ragstone: Ragstone, gateway: FakeIndexed) -
     ]
 
 
-def test_a_refusal_names_the_option(ragstone: Ragstone, gateway: FakeIndexed) -> None:
+def test_a_refusal_names_the_option(apart: Ragstone, gateway: FakeIndexed) -> None:
     gateway.promoted = None
-    done = ragstone("indexes", "promote", "i2")
+    done = apart("indexes", "promote", "i2")
     assert done.returncode == 1
     assert "--force promotes it all the same" in done.stderr
 

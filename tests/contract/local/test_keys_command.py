@@ -4,32 +4,43 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from services.gateway.__main__ import asked_for
+from services.local.cli import main
 from services.local.credentials import OwnKey, credential_for
 from services.local.settings import LocalSettings
 from services.shared.catalog import keys
 from services.shared.catalog.engine import Catalog
 from services.shared.contracts.key_secrets import read, same
 from services.shared.contracts.keys import Role
-from services.shared.kit.settings import WrongSetting
-from tests.contract.local.served import Ragstone
+from services.shared.kit.settings import WrongSetting, started
+from tests.contract.local.typed import Ragstone, typed, without_settings
 
-MODULES = ("services.local", "services.gateway")
+DESKS: dict[str, Callable[[], object]] = {
+    "services.local": main,
+    "services.gateway": lambda: started(lambda: asked_for(sys.argv[1:])),
+}
+"""The keys command of the machine, and that of a container."""
 
 
-@pytest.fixture(params=MODULES)
+@pytest.fixture(params=DESKS)
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Ragstone:
-    """The keys command of the machine, and that of a container."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("RAGSTONE_")}
-    own.pop("DATABASE_URL", None)
+    settings = {"RAGSTONE_STATE_DIR": str(tmp_path / "state")}
+    return lambda *words: typed(DESKS[request.param], "keys", *words, folder=tmp_path, settings=settings)
+
+
+@pytest.fixture(params=DESKS)
+def desk_apart(request: pytest.FixtureRequest, tmp_path: Path) -> Ragstone:
+    """The same in a process of its own."""
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", request.param, "keys", *words],
-            env={**own, "RAGSTONE_STATE_DIR": str(tmp_path / "state"), "PYTHONPATH": os.getcwd()},
+            env={**without_settings(), "RAGSTONE_STATE_DIR": str(tmp_path / "state"), "PYTHONPATH": os.getcwd()},
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -67,8 +78,10 @@ def test_a_key_is_made_listed_and_revoked_where_nothing_runs(desk: Ragstone, tmp
     assert desk("list").stdout == ""
 
 
-def test_programs_read_json(desk: Ragstone) -> None:
-    made = json.loads(desk("create", "ci", "--role", "write", "--space", "docs", "--per-minute", "5", "--json").stdout)
+def test_programs_read_json(desk_apart: Ragstone) -> None:
+    made = json.loads(
+        desk_apart("create", "ci", "--role", "write", "--space", "docs", "--per-minute", "5", "--json").stdout
+    )
     assert made["key"]["role"] == "write"
     assert made["key"]["requests_per_minute"] == 5
     assert read(made["secret"]).id == made["key"]["id"]
@@ -94,6 +107,13 @@ def test_wrong_words_are_named(desk: Ragstone, words: tuple[str, ...], code: int
     assert refused.returncode == code, refused.stderr
     assert said in refused.stderr
     assert refused.stdout == ""
+    assert not (tmp_path / "state" / "catalog.db").exists()
+
+
+def test_wrong_words_end_a_process_too(desk_apart: Ragstone, tmp_path: Path) -> None:
+    refused = desk_apart("create", "a", "--role", "king")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "king" in refused.stderr
     assert not (tmp_path / "state" / "catalog.db").exists()
 
 

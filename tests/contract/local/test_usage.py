@@ -3,25 +3,35 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-Ragstone = Callable[..., subprocess.CompletedProcess[str]]
+from services.local.cli import main
+from tests.contract.local.typed import Ragstone, typed, without_settings
 
 
 @pytest.fixture
 def ragstone(tmp_path: Path) -> Ragstone:
     """Runs the command where nothing runs."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("RAGSTONE_")}
 
     def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-        environment = {**own, "RAGSTONE_STATE_DIR": str(tmp_path / "state"), **settings}
+        return typed(
+            main, *words, folder=tmp_path, settings={"RAGSTONE_STATE_DIR": str(tmp_path / "state"), **settings}
+        )
+
+    return run
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Ragstone:
+    """The same in a process of its own."""
+
+    def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "services.local", *words],
-            env=environment,
+            env={**without_settings(), "RAGSTONE_STATE_DIR": str(tmp_path / "state"), **settings},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -49,8 +59,8 @@ def test_a_wrong_setting_is_one_line(ragstone: Ragstone, words: list[str], setti
     assert len(refused.stderr.splitlines()) == 1
 
 
-def test_an_empty_setting_counts_as_not_set(ragstone: Ragstone) -> None:
-    found = ragstone("jobs", RAGSTONE_REDIS_PORT="", RAGSTONE_PORT="", RAGSTONE_URL="http://127.0.0.1:1")
+def test_an_empty_setting_counts_as_not_set(apart: Ragstone) -> None:
+    found = apart("jobs", RAGSTONE_REDIS_PORT="", RAGSTONE_PORT="", RAGSTONE_URL="http://127.0.0.1:1")
     assert found.returncode == 4, found.stderr
 
 
@@ -73,11 +83,17 @@ def test_emptiness_is_refused(ragstone: Ragstone, words: list[str]) -> None:
     assert "Usage: ragstone " in refused.stderr
 
 
+def test_a_wrong_setting_ends_a_process_with_one_line_too(apart: Ragstone) -> None:
+    refused = apart("up", RAGSTONE_PORT="abc")
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+    assert refused.stderr.startswith("RAGSTONE_PORT is 'abc'; allowed is")
+
+
 def test_an_address_needs_no_scheme(ragstone: Ragstone) -> None:
     asked = ragstone("ask", "Anyone?", "--url", "127.0.0.1:1")
     assert asked.returncode == 4
     assert "No gateway answers at http://127.0.0.1:1." in asked.stderr
 
 
-def test_the_version_is_said(ragstone: Ragstone) -> None:
-    assert ragstone("--version").stdout == f"ragstone {version('ragstone')}\n"
+def test_the_version_is_said(apart: Ragstone) -> None:
+    assert apart("--version").stdout == f"ragstone {version('ragstone')}\n"

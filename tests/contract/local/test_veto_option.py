@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.local.served import Ragstone, started
+from tests.contract.local.served import started
+from tests.contract.local.typed import Ragstone
 from tests.unit.local.fakes import FakeMeasuring, a_comparison, a_golden_question, an_evaluation
 
 
@@ -74,12 +75,12 @@ def test_a_veto_with_too_little_to_look_at_refuses(
 
 
 def test_a_veto_for_an_answer_that_should_be_declined_names_the_question(
-    ragstone: Ragstone, gateway: FakeMeasuring
+    apart: Ragstone, gateway: FakeMeasuring
 ) -> None:
     gateway.golden.append(a_golden_question("g", "approved"))
     gave_in = a_comparison(vetoed=False) | {"gave_in": ["q7"], "vetoed": True}
     gateway.evaluation = an_evaluation(comparison=gave_in)
-    done = ragstone("eval", "--against", "last", "--veto")
+    done = apart("eval", "--against", "last", "--veto")
     assert done.returncode == 1, done.stderr
     assert "Vetoed: q7 should be declined" in done.stdout
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.local.served import Ragstone, Start
+from tests.contract.local.served import Start
+from tests.contract.local.typed import Ragstone
 from tests.unit.local.fakes import FakeMeasuring
 
 WITHIN_S = 20.0

@@ -1,6 +1,7 @@
 """The real MiniLM, a catalog in a folder of the test's own, and the service over them."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -31,9 +32,9 @@ def settings(tmp_path: Path, chroma_url: str) -> Settings:
 
 
 @pytest.fixture
-def catalog(settings: Settings) -> Iterator[Catalog]:
+def catalog(settings: Settings, migrated_file: Path) -> Iterator[Catalog]:
+    shutil.copy(migrated_file, settings.state.state_dir / "catalog.db")
     catalog = Catalog(settings.state.catalog_url)
-    catalog.migrate()
     yield catalog
     catalog.close()
 
@@ -65,11 +66,12 @@ async def serving(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-def serve(settings: Settings) -> Serve:
+def serve(settings: Settings, catalog: Catalog) -> Serve:
     return lambda: serving(settings)
 
 
 @pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+async def client(settings: Settings, catalog: Catalog) -> AsyncIterator[httpx.AsyncClient]:
+    """Its catalog is there before the service, which else would not look for it again for two seconds."""
     async with serving(settings) as client:
         yield client

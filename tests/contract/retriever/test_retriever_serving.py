@@ -34,8 +34,10 @@ class Process:
 
 
 @pytest.fixture
-async def retriever(settings: Settings, library: Library, tmp_path: Path) -> AsyncIterator[Process]:
-    """Started, its port open, its model most likely not loaded yet."""
+async def retriever(
+    request: pytest.FixtureRequest, settings: Settings, library: Library, tmp_path: Path
+) -> AsyncIterator[Process]:
+    """Started, its port open."""
     library.publish(Text("tea", "Green tea is brewed at eighty degrees for two minutes."))
     port, log = free_port(), tmp_path / "log"
     environment = {
@@ -44,8 +46,7 @@ async def retriever(settings: Settings, library: Library, tmp_path: Path) -> Asy
         "RAGSTONE_CHROMA_URL": settings.chroma.chroma_url,
         "RAGSTONE_RETRIEVER_PORT": str(port),
         "RAGSTONE_EMBED_WAITING": "32",
-        # An exported model would be loaded before anybody could ask.
-        "RAGSTONE_EMBEDDER_BACKEND": "torch",
+        "RAGSTONE_EMBEDDER_BACKEND": getattr(request, "param", "auto"),
         "OMP_NUM_THREADS": "1",
     }
     with log.open("wb") as output:
@@ -80,6 +81,8 @@ async def answering(client: httpx.AsyncClient, path: str) -> None:
     raise AssertionError(f"{path} never answered 200")
 
 
+# An exported model would be loaded before anybody could ask.
+@pytest.mark.parametrize("retriever", ["torch"], indirect=True)
 async def test_twenty_first_requests_are_one_load_and_all_answered(retriever: Process) -> None:
     async with caller(retriever) as client:
         early = await client.get("/readyz")
