@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,8 +13,23 @@ from typing import Any
 from services.local.ports import free_port
 
 ROOT = Path(__file__).parents[2]
+NO_ENV = Path(__file__).with_name("none.env")
 COMMANDS = (["docker", "compose"], ["docker-compose"])
-CGROUP = "/sys/fs/cgroup"
+CGROUP = """
+cd /sys/fs/cgroup
+if [ -f memory.max ]; then
+    echo limit $(cat memory.max) peak $(cat memory.peak)
+    grep '^anon ' memory.stat
+    grep '^oom_kill ' memory.events
+else
+    cd memory
+    echo limit $(cat memory.limit_in_bytes) peak $(cat memory.max_usage_in_bytes)
+    grep '^rss ' memory.stat
+    grep '^oom_kill ' memory.oom_control
+fi
+true
+"""
+"""What a container sees of its own memory, under the second version of cgroups or the first."""
 
 
 def run(*words: str, timeout_s: float = 120.0, environment: Mapping[str, str] | None = None) -> str:
@@ -61,12 +75,11 @@ class Containers:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("RAGSTONE_", "COMPOSE_"))}
         for name in ("DATABASE_URL", "OLLAMA_HOST"):
             own.pop(name, None)
-        self._nothing = tempfile.NamedTemporaryFile(suffix=".env")
         self._environment = {**own, "RAGSTONE_PUBLISH": f"127.0.0.1:{self.port}"}
 
     def compose(self, *words: str, timeout_s: float = 300.0) -> str:
         """docker compose with this project."""
-        words = (*self._command, "-p", self.project, "--env-file", self._nothing.name, *words)
+        words = (*self._command, "-p", self.project, "--env-file", str(NO_ENV), *words)
         return run(*words, timeout_s=timeout_s, environment=self._environment)
 
     def build(self) -> float:
@@ -119,15 +132,15 @@ class Containers:
         return run("docker", "exec", id, *words)
 
     def memory(self, id: str) -> dict[str, int]:
-        """Bytes by the container's own cgroup: its limit, the most that it took so far, and what it takes now.
+        """By the container's own cgroup: its limit, the most that it took so far, what its programs take (own), all
+        bytes, and how often the kernel had to kill.
 
-        Files that were read stay in memory for as long as there is room, so they are told apart.
+        Files that were read stay in memory for as long as there is room: they are in the most, and not in own.
         """
-        read = "cat memory.max memory.peak memory.current; grep -E '^(anon|file|oom_kill) ' memory.stat memory.events"
-        said = self.inside(id, "sh", "-c", f"cd {CGROUP} && {read}").split()
-        pairs = dict(zip(said[3::2], said[4::2], strict=False))
-        told = {name.rpartition(":")[2]: int(value) for name, value in pairs.items()}
-        return {"limit": int(said[0]), "peak": int(said[1]), "current": int(said[2]), **told}
+        said = self.inside(id, "sh", "-c", CGROUP).split()
+        found = {name: int(value) for name, value in zip(said[::2], said[1::2], strict=True)}
+        found["own"] = found.pop("anon", found.pop("rss", 0))
+        return found
 
     def logs(self, service: str) -> str:
         """What a service's containers wrote."""

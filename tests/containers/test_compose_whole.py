@@ -54,8 +54,8 @@ SERVICES = sorted(LOSSES)
 BACK_S = 120.0
 """Until a container that was killed or restarted is healthy again."""
 
-COLD_S = 60.0
-KILLED_RETRIEVER_S = 30.0
+COLD_S = 120.0
+KILLED_RETRIEVER_S = 60.0
 
 say = print
 
@@ -128,7 +128,7 @@ def test_every_container_is_healthy_cannot_write_and_keeps_to_its_memory(
         used = containers.memory(id)
         assert used["limit"] == found["HostConfig"]["Memory"] > 0, name
         assert used["peak"] <= used["limit"]
-        assert used["oom_kill"] == 0, name
+        assert used.get("oom_kill", 0) == 0, name
         assert found["HostConfig"]["LogConfig"]["Config"] == {"max-size": "10m", "max-file": "3"}
         wrote = subprocess.run(["docker", "exec", id, "sh", "-c", "touch /usr/x"], capture_output=True)
         assert wrote.returncode != 0, f"{name} can write to its root file system"
@@ -161,7 +161,7 @@ def test_every_retriever_is_asked(containers: Containers, questions: list[Known]
         until(lambda: len(visitor.heard) >= 20, 60)
     asked = {name: _searches(containers, named[name]) - before[name] for name in before}
     say("searches by retriever:", asked)
-    assert all(one.failure is None and one.wrong is None for one in visitor.heard)
+    assert [one.failure or one.wrong for one in visitor.heard if one.failure or one.wrong] == []
     assert min(asked.values()) >= 0.3 * sum(asked.values())
 
 
@@ -261,4 +261,4 @@ def _say_memory(containers: Containers) -> None:
     say("memory, MB (programs' own; most so far with files that were read; limit):")
     for name, id in containers.named().items():
         used = containers.memory(id)
-        say(f"  {name}: {used['anon'] / 1e6:.0f}, {used['peak'] / 1e6:.0f}, {used['limit'] / 1e6:.0f}")
+        say(f"  {name}: {used['own'] / 1e6:.0f}, {used['peak'] / 1e6:.0f}, {used['limit'] / 1e6:.0f}")

@@ -42,7 +42,7 @@ class Heard:
 def candidates() -> list[dict[str, Any]]:
     """Questions about the sample corpus that have an answer, with the facts that it must hold."""
     rows = [json.loads(line) for line in EVALS.read_text(encoding="utf-8").splitlines()]
-    return [row for row in rows if row["kind"] == "factual_recall" and row.get("facts")]
+    return [row for row in rows if row["behaviour"] == "answer" and row.get("facts")]
 
 
 def known(base_url: str, number: int) -> list[Known]:
@@ -60,25 +60,24 @@ def known(base_url: str, number: int) -> list[Known]:
 
 
 class Visitor:
-    """Asks at a steady pace, whatever the answers take."""
+    """A few people who each ask, read, and ask the next question."""
 
-    def __init__(self, base_url: str, questions: Sequence[Known], per_second: float = 3.0) -> None:
+    def __init__(self, base_url: str, questions: Sequence[Known], people: int = 3, pause_s: float = 0.5) -> None:
         self._base_url = base_url
         self._questions = questions
-        self._pause = 1 / per_second
+        self._pause_s = pause_s
         self._over = threading.Event()
-        self._pacer = threading.Thread(target=self._go_on)
-        self._asking: list[threading.Thread] = []
+        self._people = [threading.Thread(target=self._go_on, args=(n,)) for n in range(people)]
         self.heard: list[Heard] = []
 
     def __enter__(self) -> Self:
-        self._pacer.start()
+        for one in self._people:
+            one.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
-        self._pacer.join()
-        for one in self._asking:
+        for one in self._people:
             one.join()
 
     def since(self, at: float) -> list[Heard]:
@@ -88,15 +87,12 @@ class Visitor:
     def steady(self, seconds: float) -> bool:
         """Has everything been answered for so long?"""
         lately = self.since(time.monotonic() - seconds)
-        return len(lately) >= seconds / self._pause / 2 and all(one.failure is None for one in lately)
+        return len(lately) >= len(self._people) and all(one.failure is None for one in lately)
 
-    def _go_on(self) -> None:
-        n = 0
-        while not self._over.wait(self._pause):
-            thread = threading.Thread(target=self._ask, args=(self._questions[n % len(self._questions)],))
-            thread.start()
-            self._asking.append(thread)
-            n += 1
+    def _go_on(self, n: int) -> None:
+        while not self._over.wait(self._pause_s):
+            self._ask(self._questions[n % len(self._questions)])
+            n += len(self._people) - 1
 
     def _ask(self, one: Known) -> None:
         asked = time.monotonic()
