@@ -107,10 +107,8 @@ def save_version(
     claim(tx)
     standing = tx.execute(_STANDING, this).one_or_none()
     if standing is None:
-        raise RagstoneError(
-            ErrorCode.DOCUMENT_NOT_FOUND,
-            f"document {draft.document_id!r} was never submitted to space {space!r}; submit it first",
-        )
+        detail = f"document {draft.document_id!r} was never submitted to space {space!r}; submit it first"
+        raise RagstoneError(ErrorCode.DOCUMENT_NOT_FOUND, detail)
     if standing.live_version_id == version or standing.deleted_revision >= (revision or standing.last_revision):
         return version
     described = {
