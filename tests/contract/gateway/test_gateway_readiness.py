@@ -13,7 +13,7 @@ from services.local.ports import free_port
 from services.shared.catalog.blob_store import BlobStore
 from services.shared.catalog.bucket_blobs import BucketBlobs
 from services.shared.catalog.engine import Catalog
-from services.shared.contracts.errors import ErrorCode
+from services.shared.contracts.errors import ErrorCode, RagstoneError
 from services.shared.kit.events import JobEventListener
 from services.shared.kit.http_client import ServiceClient
 from services.shared.kit.settings import RedisSettings
@@ -49,6 +49,8 @@ async def test_a_bucket_of_originals_is_a_part_of_its_own(
 ) -> None:
     use_bucket(monkeypatch, f"http://127.0.0.1:{free_port()}")
     bucket = BucketBlobs("s3://originals", timeout_s=1)
+    with pytest.raises(RagstoneError):
+        bucket.check()  # the first time loads the library
     found = await parts_of(catalog, redis_url, half_ready(), originals=bucket).look()
     assert not found["originals"].ready
     assert "AWS_ENDPOINT_URL" in found["originals"].detail
