@@ -15,7 +15,7 @@ SHOP = (
 )
 CARAVAN = "How much does a parking place for a caravan cost?"
 CARAVAN_TOO = "What does a parking place for a caravan cost?"
-RENTAL = "Does Mira Lund rent out electric scooters?"
+CHARGING = "Can guests charge an electric car overnight?"
 BOAT = "How much does a berth for a motor boat cost?"
 BAKERY = "Which bread is baked with rye flour?"
 FACT = "A parking place for a caravan costs twelve euros a night."
@@ -86,20 +86,20 @@ def test_a_fact_answers_the_question_with_a_citation_and_its_deletion_opens_the_
 
 
 def test_a_negative_fact_answers_no_with_confidence(owner: Owner) -> None:
-    assert owner.ask(RENTAL)["status"] == "abstained"
-    gap = owner.gap(RENTAL)
-    owner.fact(gap, "Mira Lund does not rent out electric scooters.", negative=True, source="asked her")
-    found = owner.http.post("/v1/search", json={"question": RENTAL}).json()["passages"]
+    assert owner.ask(CHARGING)["status"] == "abstained"
+    gap = owner.gap(CHARGING)
+    owner.fact(gap, "Guests cannot charge an electric car overnight.", negative=True, source="asked her")
+    found = owner.http.post("/v1/search", json={"question": CHARGING}).json()["passages"]
     assert found[0]["kind"] == "negative"
-    answer = owner.ask(RENTAL)
+    answer = owner.ask(CHARGING)
     assert answer["status"] == "answered", answer
-    assert "does not rent out electric scooters" in answer["text"]
+    assert "cannot charge an electric car" in answer["text"]
     assert answer["confidence"] >= 0.5
     assert answer["citations"][0]["source"] == "asked her"
 
 
 def test_the_same_in_other_words_is_one_gap_and_another_thing_is_another(owner: Owner) -> None:
-    for question in (CARAVAN, RENTAL, BOAT):
+    for question in (CARAVAN, CHARGING, BOAT):
         assert owner.ask(question)["status"] == "abstained"
         owner.gap(question)
     # In the same words it is counted once for one client within the hour; in others it is joined.
@@ -109,7 +109,7 @@ def test_the_same_in_other_words_is_one_gap_and_another_thing_is_another(owner: 
     owner.gap(BAKERY)
     assert {question: gap["asked"] for question, gap in owner.gaps().items()} == {
         CARAVAN: 1,
-        RENTAL: 1,
+        CHARGING: 1,
         BOAT: 1,
         BAKERY: 1,
     }
@@ -139,8 +139,8 @@ def test_filters_are_no_question_to_the_whole_content(owner: Owner) -> None:
 
 def test_the_command_line_lists_answers_and_dismisses(stack: Stack, space: str, owner: Owner) -> None:
     owner.ask(CARAVAN)
-    owner.ask(RENTAL)
-    gap, other = owner.gap(CARAVAN), owner.gap(RENTAL)
+    owner.ask(CHARGING)
+    gap, other = owner.gap(CARAVAN), owner.gap(CHARGING)
     shown = stack.ragstone("gaps", "list", "--space", space)
     assert CARAVAN in shown.stdout, shown.stderr
     assert "2 open" in shown.stdout
