@@ -113,10 +113,17 @@ class Containers:
         numbered = "com.docker.compose.container-number"
         return {f"{label['com.docker.compose.service']}-{label[numbered]}": id for id, label in sorted(labels, key=str)}
 
-    def healthy(self, id: str) -> bool:
-        """Does it run, and does its health check say that it is well?"""
-        (found,) = self.look(id)
-        return bool(found["State"]["Running"]) and found["State"].get("Health", {}).get("Status") == "healthy"
+    def healthy(self, id: str, other_than: str = "") -> bool:
+        """Does it run, and does its health check say that it is well? Another start can be asked for than a known one.
+
+        The engine notices a death a moment later.
+        """
+        state = self.look(id)[0]["State"]
+        return bool(state["Running"] and state["StartedAt"] != other_than and state["Health"]["Status"] == "healthy")
+
+    def start_of(self, id: str) -> str:
+        """Stands for one life of a container's process."""
+        return str(self.look(id)[0]["State"]["StartedAt"])
 
     def restart(self, id: str) -> None:
         """As `docker restart` does: asked to end, started again."""

@@ -178,9 +178,9 @@ def test_a_part_that_goes_costs_no_more_than_is_said(
             continue
         with Visitor(containers.base_url, questions) as visitor:
             until(lambda at=visitor: at.steady(2), 30)  # type: ignore[misc]
-            began = time.monotonic()
+            before, began = containers.start_of(id), time.monotonic()
             (containers.restart if how == "restarted" else containers.kill)(id)
-            back = until(lambda one=id: containers.healthy(one), BACK_S, 0.3)  # type: ignore[misc]
+            back = until(lambda one=id, was=before: containers.healthy(one, was), BACK_S, 0.3)  # type: ignore[misc]
             until(lambda at=visitor: at.steady(3), BACK_S)  # type: ignore[misc]
         heard = visitor.since(began)
         failed = [one for one in heard if one.failure is not None]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
 
 import httpx
 
@@ -35,7 +36,7 @@ class Heard:
     failure: str | None
     """What was told instead of an answer: an error's code, writer_unavailable, or that there was no connection."""
     wrong: str | None
-    """An answer that is not the right one and does not say that something was left out."""
+    """An answer that is not the right one, and does not say that something was left out or quotes what is not there."""
     degraded: tuple[str, ...]
 
 
@@ -108,8 +109,17 @@ class Visitor:
                 failure = body["reason"]
             else:
                 degraded = tuple(body["degraded"])
-                if body["text"] != one.text and not degraded:
+                if body["text"] != one.text and not (degraded and self._quoted(body)):
                     wrong = f"{one.question} -> {body['status']}: {body['text']}"
         except httpx.TransportError:
             failure = NO_CONNECTION
         self.heard.append(Heard(asked, time.monotonic(), one.question, failure, wrong, degraded))
+
+    def _quoted(self, answer: dict[str, Any]) -> bool:
+        """Do its quotations stand in their documents?"""
+        for one in answer["citations"]:
+            document = f"{self._base_url}/v1/documents/{quote(one['document_id'], safe='')}/source"
+            text = httpx.get(document, params={"as": "text"}, timeout=60, trust_env=False).text
+            if text[one["start"] : one["end"]] != one["quote"]:
+                return False
+        return True
