@@ -8,6 +8,7 @@ from tests.e2e.stack import SCALE, Stack, running_stack
 
 LEFT_OUT: Mapping[str, str] = {
     "test_memory.py": "measures processes of its own on one machine, whatever stands beside them",
+    "test_local_run.py": "is about `ragstone up` as the one that starts and ends everything on one machine, in time",
 }
 """Files that `make test-scale` has no use for, and why."""
 

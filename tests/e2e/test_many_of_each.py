@@ -84,6 +84,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 class Told:
     """What the writer has seen succeed, and what readers saw."""
 
+    begun: int = -1
     settled: int = -1
     over: bool = False
     looks: list[int] = field(default_factory=list)
@@ -136,7 +137,9 @@ def look(told: Told, client: httpx.Client, number: int, ways: Sequence[str]) -> 
         said = WAYS[way](client)
         seen = {int(number) for number in TALLY.findall(said)}
         told.looks.append(floor)
-        if len(seen) != 1 or min(seen) < floor:
+        # What is written from a version that is replaced before it is checked is dropped, and nothing is said instead.
+        silent = way == "ask" and not seen and told.begun > floor
+        if not silent and (len(seen) != 1 or min(seen) < floor):
             told.stale.append(f"{way} at gateway {number}: {floor} had succeeded, and it says {said!r}")
 
 
@@ -182,6 +185,7 @@ def test_a_document_that_is_replaced_again_and_again_is_never_seen_stale(site: S
     with site.clients("replaced") as clients, ThreadPoolExecutor(8) as pool:
 
         def write(number: int) -> None:
+            told.begun = number
             job = ended(clients[0], send(clients[0], "tally", f"The tally {number} boats is what the clerk wrote."))
             assert job["state"] == "succeeded", job
             told.settled = number

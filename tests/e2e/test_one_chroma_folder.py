@@ -1,8 +1,9 @@
 """One Chroma server owns its folder: two workers and two retrievers begin at the same moment, write and read, over and
 over, on an empty store and on a full one, and nobody else ever opens a file of it.
 
-The quick version begins with each once, ``RAGSTONE_TEST_REPEATS=whole`` ten times. What a second ``ragstone up`` says
-to a run of the same folder is told in ``test_local_run``; here two begin at the same moment.
+The quick version begins with each once, ``RAGSTONE_TEST_REPEATS=whole`` ten times; `make test-scale` has PostgreSQL as
+catalog. What a second ``ragstone up`` says to a run of the same folder is told in ``test_local_run``; here two begin at
+the same moment.
 """
 
 import json
@@ -25,8 +26,9 @@ import psutil
 from services.local.health import Addresses, why_not_ready
 from services.shared.kit.presence import present
 from services.shared.kit.settings import RedisSettings
-from tests.chaos.cluster import Cluster
-from tests.e2e.stack import ROOT, STOP_S, WHOLE, Stack, alive, until
+from tests.chaos.cluster import QUICK, Cluster
+from tests.e2e.postgres import database_for
+from tests.e2e.stack import ROOT, SCALE, STOP_S, WHOLE, Stack, alive, until
 
 ROUNDS = 10 if WHOLE else 1
 WRITES = 8 if WHOLE else 2
@@ -187,9 +189,15 @@ def one_start(cluster: Cluster, written: Written, *, full: bool) -> None:
     assert {pid: command for pid, command in openers.seen.items() if pid not in owner} == {}
 
 
+def cluster_in(folder: Path) -> Cluster:
+    """With SQLite in its folder; with PostgreSQL where more of each is tried."""
+    settings = {"DATABASE_URL": database_for(os.environ["DATABASE_URL"], folder)} if SCALE else {}
+    return Cluster(folder, settings={**QUICK, **settings})
+
+
 def test_everybody_begins_at_once_and_only_the_server_opens_the_folder(tmp_path: Path) -> None:
     for number in range(ROUNDS):
-        cluster, written = Cluster(tmp_path / str(number)), Written()
+        cluster, written = cluster_in(tmp_path / str(number)), Written()
         for full in (False, True):
             one_start(cluster, written, full=full)
         assert complaints(cluster.site.state_dir / "logs") == []

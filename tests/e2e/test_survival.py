@@ -11,7 +11,7 @@ import psutil
 import pytest
 import redis
 
-from tests.e2e.stack import WHOLE, Stack, running_stack, until
+from tests.e2e.stack import SCALE, WHOLE, Stack, running_stack, until
 
 DOCUMENTS = 300 if WHOLE else 120
 PARAGRAPH = " ".join(f"The {word} of the harbour keeps a record of every boat." for word in ("pilot", "clerk", "cook"))
@@ -78,6 +78,7 @@ def test_a_killed_worker_and_an_emptied_redis_lose_nothing_and_double_nothing(ow
         assert len(set(places)) == len(places), "no passage is there twice"
 
 
+@pytest.mark.skipif(SCALE, reason="a job does not wait for one worker that hangs where there are others")
 def test_a_job_whose_message_was_flushed_before_it_began_is_rung_again(own_stack: Stack) -> None:
     client = httpx.Client(base_url=own_stack.base_url, headers={"Ragstone-Space": "flushed"}, timeout=30)
     worker = psutil.Process(own_stack.pid("worker"))
@@ -111,8 +112,8 @@ def test_the_same_question_gives_the_same_order_after_a_restart_of_the_retriever
     before = order()
     old = own_stack.pid("retriever")
     kill_family(old)
+    until(lambda: any(part.name == "retriever" and part.pid not in (None, old) for part in own_stack.run.parts), 60)
     until(lambda: order() != [], 60, every_s=0.5, told=lambda: told[-1])
-    assert own_stack.pid("retriever") != old
     assert order() == before
 
 

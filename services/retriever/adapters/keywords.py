@@ -99,12 +99,15 @@ class Bm25Keywords:
 
 
 def _matched(index: BM25Index, question: str, k: int, filters: Filters | None, without: Collection[ChunkId]) -> Matched:
-    languages = question_languages(question, index.idf)
-    asked = question_tokens(question, languages)
-    hits = index.search(asked, k, filters, without)
-    best = [hit.chunk_id for hit in hits[:COVERING]]
-    share = max((_covered(index, question, language, best) for language in languages), default=0.0)
-    rarity = max((index.idf(token) for token in asked), default=0.0) / highest_idf(index)
+    # A document that is replaced between the search and the question how much its chunk covers would cover nothing, and
+    # the whole list be dropped for it.
+    with index.steady:
+        languages = question_languages(question, index.idf)
+        asked = question_tokens(question, languages)
+        hits = index.search(asked, k, filters, without)
+        best = [hit.chunk_id for hit in hits[:COVERING]]
+        share = max((_covered(index, question, language, best) for language in languages), default=0.0)
+        rarity = max((index.idf(token) for token in asked), default=0.0) / highest_idf(index)
     return Matched([Hit(hit.chunk_id, hit.score) for hit in hits], Covered(share, rarity))
 
 

@@ -73,7 +73,8 @@ class BM25Index:
     def __init__(self, k1: float = K1, b: float = B) -> None:
         self.k1 = k1
         self.b = b
-        self._lock = threading.RLock()
+        self._lock = self.steady = threading.RLock()
+        """Nothing changes while it is held, so that what several calls say goes together."""
         self._room: NDArray[np.float64] = np.empty(0)
         self._begin(bm25_snapshot.EMPTY)
 

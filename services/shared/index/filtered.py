@@ -30,6 +30,9 @@ WIDEST = 4000
 SPARE = 20
 """Neighbours asked for beyond those wanted, for dead chunks, whose vectors stay in the index for a while."""
 
+AGAIN = 3
+"""Times that a search is done again when documents were replaced during it."""
+
 DEEPER = 4
 """Factor by which a search asks again when it came out short."""
 
@@ -50,24 +53,45 @@ class LiveVectors:
         self._single: OrderedDict[ChunkId, Vectors] = OrderedDict()
 
     def query(self, vectors: Vectors, k: int, wish: Wanted, without: Collection[ChunkId] = ()) -> list[list[VectorHit]]:
-        """For each vector the ``k`` nearest live chunks that pass, by (distance, chunk id), without some chunks."""
+        """For each vector the ``k`` nearest live chunks that pass, by (distance, chunk id), without some chunks.
+
+        A document that is replaced while the index is asked would be in neither version: what was live before has
+        lost its vectors, and what has them was not live. So it is looked again.
+        """
         members = self._live.passing(wish)
-        if k <= 0 or not members.chunks or not len(vectors):
-            return [[] for _ in vectors]
+        hits, lacking = self._nearest(vectors, k, wish, without, members)
+        for _ in range(AGAIN):
+            before, members = members, self._live.passing(wish) if lacking else members
+            if members is before:
+                break
+            hits, lacking = self._nearest(vectors, k, wish, without, members)
+        return hits
+
+    def _nearest(
+        self, vectors: Vectors, k: int, wish: Wanted, without: Collection[ChunkId], members: Members
+    ) -> tuple[list[list[VectorHit]], bool]:
+        """Among these members; and whether the index lacks vectors of them, or has some of no member, as it has for a
+        moment while a document is replaced."""
+        if k <= 0 or not len(vectors):
+            return [[] for _ in vectors], False
+        if not members.chunks:
+            return [[] for _ in vectors], True
         search = _Search(self._reader, vectors, k, members, frozenset(without))
         if wish.everything:
             search.until_full(wish)
-            return search.hits
+            return search.hits, search.lacking
         kept = self._kept.of(members) if members.chunks <= EXACT else None
         if kept is not None:
             near = k + len(without)
-            return [nearest(measured(vector, *kept, near), k, search.without) for vector in vectors]
+            found = [nearest(measured(vector, *kept, near), k, search.without) for vector in vectors]
+            return found, len(kept[0]) < members.chunks
         wide = math.ceil(MORE * k * members.total / members.chunks)
         while search.short and wide <= WIDEST:
             search.ask(Wanted(), wide)
             wide *= DEEPER
         search.until_full(wish)
-        return search.hits
+        # What is asked of all chunks meets many of no member.
+        return search.hits, any(len(hits) < k for hits in search.hits)
 
     def let_go_of_deleted(self) -> None:
         """Keep nothing in memory that is not live."""
@@ -101,6 +125,7 @@ class _Search:
         self._members = members
         self.short = list(range(len(vectors)))
         self.without = without
+        self._strange = False
         self.hits: list[list[VectorHit]] = [[] for _ in vectors]
 
     def ask(self, wish: Wanted, wide: int) -> None:
@@ -108,10 +133,17 @@ class _Search:
         found = self._reader.query(self._vectors[self.short], wide, wish, self.without)
         again = []
         for n, hits in zip(self.short, found, strict=True):
-            self.hits[n] = [hit for hit in hits if self._members.holds(hit.chunk_id)][: self._k]
+            mine = [hit for hit in hits if self._members.holds(hit.chunk_id)]
+            self._strange |= len(mine) < len(hits)
+            self.hits[n] = mine[: self._k]
             if len(self.hits[n]) < self._k and len(hits) >= wide:
                 again.append(n)
         self.short = again
+
+    @property
+    def lacking(self) -> bool:
+        """Were there chunks of no member, or fewer than wanted of the members?"""
+        return self._strange or any(len(hits) < self._k for hits in self.hits)
 
     def until_full(self, wish: Wanted) -> None:
         """Ask until every vector has ``k`` hits or the index has no more: the vectors of dead chunks stay in it for
