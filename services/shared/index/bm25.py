@@ -65,10 +65,8 @@ class Bm25Chunk:
 
 
 class BM25Index:
-    """The index of one space. Threads may search it while another changes it, and see each change whole.
-
-    Nothing is ever swept out of it: whoever keeps one for long looks at ``untidy`` and goes on with a ``tidied`` one.
-    """
+    """The index of one space. Threads may search it while another changes it, and see each change whole. Nothing is
+    ever swept out of it: whoever keeps one for long looks at ``untidy`` and goes on with a ``tidied`` one."""
 
     def __init__(self, k1: float = K1, b: float = B) -> None:
         self.k1 = k1
