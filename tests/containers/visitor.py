@@ -97,7 +97,9 @@ class Visitor:
 
     def _ask(self, one: Known) -> None:
         asked = time.monotonic()
-        failure, wrong, degraded = None, None, ()
+        failure: str | None = None
+        wrong: str | None = None
+        degraded: tuple[str, ...] = ()
         try:
             response = httpx.post(
                 f"{self._base_url}/v1/ask", json={"question": one.question}, headers=FRESH, timeout=60, trust_env=False
